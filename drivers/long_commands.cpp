@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "recoil/app/run/phase_times.hpp"
 #include "recoil/app/solvers/list/simulate.hpp"
+#include "recoil/app/study/fit/optimize.hpp"
 #include "recoil/app/study/gradient/gradient.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/linalg/petsc.hpp"

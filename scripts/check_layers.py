@@ -86,9 +86,12 @@ def read_table(file):
             columns = re.split(r"\s{2,}", line)
             if len(columns) != 2:
                 sys.exit(f"{file}:{number}: two columns expected, patterns and folders, two spaces apart: {line}")
-            folders = set() if columns[1] == "-" else set(columns[1].split())
-            for folder in folders - table.floors.keys():
-                sys.exit(f"{file}:{number}: unknown folder {folder}")
+            folders = set()
+            for pattern in [] if columns[1] == "-" else columns[1].split():
+                matching = fnmatch.filter(table.floors, pattern)
+                if not matching:
+                    sys.exit(f"{file}:{number}: unknown folder {pattern}")
+                folders.update(matching)
             doors = table.headers if section == "[headers]" else table.targets
             doors += [(pattern, folders) for pattern in columns[0].split()]
         elif section == "[top]":

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
 
 /// A scene in which every kind of parameter acts, and studies of them.
 namespace recoil::app::every_kind {

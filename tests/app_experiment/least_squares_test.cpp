@@ -1,9 +1,9 @@
 #include <array>
 #include <random>
 
-#include "recoil/app/study/experiment/experiment_model.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
 
 namespace recoil::app::least_squares_test {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "recoil/app/study/objectives/experiment_objectives.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
 
 namespace recoil::app::reactions_test {
 namespace {

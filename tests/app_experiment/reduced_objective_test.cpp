@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/study/experiment/experiment_model.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
 #include "recoil/app/study/input/read_study.hpp"
 #include "support/temporary_folder.hpp"
 

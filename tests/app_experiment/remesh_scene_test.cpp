@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/mesh/input/node_values.hpp"
 

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 

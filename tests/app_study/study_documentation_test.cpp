@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/study/objectives/objective_type.hpp"
+#include "app/study/input/build_study.hpp"
 #include "recoil/app/study/fields/parameter_kind.hpp"
-#include "app/study/input/study_keys.hpp"
 #include "recoil/app/study/input/read_study.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 
 namespace recoil::app::study_documentation_test {
 namespace {

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recoil/app/study/objectives/objective_type.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
-#include "recoil/app/study/shapes/shape_form.hpp"
 #include "app_study/study_text.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app::study_values_test {

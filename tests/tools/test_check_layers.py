@@ -22,6 +22,7 @@ TABLE = """
 [headers]
 petscdm*.h   -
 petsc*.h     linalg
+hdf5*.h      app/s*
 mpi.h        parallel
 [targets]
 PkgConfig::PETSC   linalg

@@ -209,4 +209,13 @@ std::vector<double> DesignSpace::between_bounds(std::span<const double> shares) 
   return x;
 }
 
+std::vector<double> rows_of_block(const DesignSpace::Block& block, std::span<const double> values) {
+  if (block.is_replicated) return {values.begin() + block.first, values.begin() + block.first + block.size()};
+  const std::size_t width = block.components;
+  std::vector<double> rows(block.num_rows * width, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t slot = 0; slot < block.ids.size(); ++slot)
+    std::copy_n(values.begin() + block.first + slot * width, width, rows.begin() + block.ids[slot] * width);
+  return rows;
+}
+
 } // namespace recoil::app

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/fit/fit_report.hpp"
 #include "recoil/app/study/experiment/known_run_file.hpp"
 #include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/base/error.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "recoil/app/study/base/experiment_scene.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
-#include "app/study/kinds/scene_checks.hpp"
 
 namespace recoil::app {
 

@@ -8,13 +8,13 @@
 
 #include "app/study/experiment/element_mesh.hpp"
 #include "app/study/experiment/experiment_kind.hpp"
-#include "recoil/app/study/experiment/known_run_file.hpp"
 #include "app/study/experiment/loose_objectives.hpp"
-#include "recoil/app/study/remesh/remesh_scene.hpp"
-#include "recoil/app/study/fields/scene_draft.hpp"
-#include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/run/run_inputs.hpp"
+#include "recoil/app/study/experiment/known_run_file.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
+#include "recoil/app/study/fields/written_values.hpp"
+#include "recoil/app/study/remesh/remesh_scene.hpp"
 #include "recoil/mesh_motion/interior_smoothing.hpp"
 #include "recoil/mesh_motion/mesh_quality.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/lookup.hpp"
 #include "recoil/linalg/vector.hpp"

@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 
 #include "app/study/experiment/experiment_kind.hpp"
-#include "recoil/app/study/objectives/particle_objectives.hpp"
-#include "recoil/app/study/kinds/particle_actions.hpp"
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_output.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"

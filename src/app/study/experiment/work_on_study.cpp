@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "recoil/app/study/experiment/check_scenes.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <utility>
 
-#include "recoil/app/study/fields/parameter_kind.hpp"
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
 #include "recoil/app/solvers/elastodynamics/scene_values.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/fem/function_space.hpp"
 
 namespace recoil::app {

@@ -6,9 +6,9 @@
 #include <map>
 #include <system_error>
 
-#include "recoil/app/study/remesh/body_files.hpp"
-#include "recoil/app/study/fields/parameter_values.hpp"
 #include "recoil/app/study/base/study_folder.hpp"
+#include "recoil/app/study/fields/parameter_values.hpp"
+#include "recoil/app/study/remesh/body_files.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/block_layout.hpp"

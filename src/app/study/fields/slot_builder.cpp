@@ -1,77 +1,11 @@
 #include "recoil/app/study/fields/parameter_kind.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <numeric>
 
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
-
-/// Of the sources of this folder.
-std::vector<ParameterKind> material_parameters();
-std::vector<ParameterKind> bond_constants_parameters();
-std::vector<ParameterKind> friction_parameters();
-std::vector<ParameterKind> initial_state_parameters();
-std::vector<ParameterKind> initial_nodes_parameters();
-std::vector<ParameterKind> prescribed_motion_parameters();
-std::vector<ParameterKind> dirichlet_nodes_parameters();
-std::vector<ParameterKind> particle_rotation_parameters();
-std::vector<ParameterKind> load_parameters();
-std::vector<ParameterKind> pressure_parameters();
-std::vector<ParameterKind> normal_traction_parameters();
-std::vector<ParameterKind> particle_force_parameters();
-std::vector<ParameterKind> bond_strength_parameters();
-std::vector<ParameterKind> shape_parameters();
-
-namespace {
-
-void add_row(ParameterKind row, std::vector<ParameterKind>& rows) {
-  const auto kind = std::ranges::find(rows, std::string(row.name), &ParameterKind::name);
-  if (kind == rows.end()) return rows.push_back(std::move(row));
-  if (!row.takes.empty()) kind->takes = row.takes;
-  if (!row.needs.empty()) kind->needs = row.needs;
-  if (!row.doc.empty()) kind->doc = row.doc;
-  kind->per.insert(kind->per.end(), row.per.begin(), row.per.end());
-  kind->later.push_back(std::move(row));
-}
-
-} // namespace
-
-/// In the order of docs/study.md.
-std::span<const ParameterKind> parameter_kinds() {
-  static const std::vector<ParameterKind> all = [] {
-    std::vector<ParameterKind> rows;
-    const auto add = [&](std::vector<ParameterKind> group) {
-      for (ParameterKind& row : group) add_row(std::move(row), rows);
-    };
-    add(material_parameters());
-    add(friction_parameters());
-    add(initial_state_parameters());
-    add(initial_nodes_parameters());
-    add(prescribed_motion_parameters());
-    add(dirichlet_nodes_parameters());
-    add(particle_rotation_parameters());
-    add(load_parameters());
-    add(pressure_parameters());
-    add(normal_traction_parameters());
-    add(particle_force_parameters());
-    add(bond_strength_parameters());
-    add(bond_constants_parameters());
-    add(shape_parameters());
-    return rows;
-  }();
-  return all;
-}
-
-const ParameterKind* find_parameter_kind(const std::string& name) {
-  for (const ParameterKind& row : parameter_kinds())
-    if (name == row.name) return &row;
-  return nullptr;
-}
-
-std::vector<std::string> cell_keys() { return {"body", "region", "per"}; }
 
 std::string ParameterKind::possible_values() const {
   const std::string values = range.describe();
@@ -82,13 +16,6 @@ int num_components(Components components, int dim) {
   RECOIL_ASSERT(components != Components::basis);
   if (components == Components::one) return 1;
   return components == Components::spin && dim == 2 ? 1 : dim;
-}
-
-const char* name_of(Per per) {
-  static const std::map<Per, const char*> names{{Per::global, "global"},   {Per::body, "body"},
-                                                {Per::element, "element"}, {Per::vertex, "vertex"},
-                                                {Per::node, "node"},       {Per::bond, "bond"}};
-  return names.at(per);
 }
 
 template <int dim>
@@ -233,72 +160,6 @@ void SlotBuilder<dim>::spread(Field& field) const {
     spread_over_cells(field);
 }
 
-/// take(value, entry, weight) for the numbers of all local cells.
-template <int dim, class Take>
-void for_cell_weights(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh, Take take) {
-  const std::size_t width = field.components;
-  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell)
-    field.for_slots_of_cell(mesh, cell, [&](std::size_t slot, double weight) {
-      for (std::size_t i = 0; i < width; ++i) take(slot * width + i, cell * width + i, weight);
-    });
-}
-
-template <int dim>
-void apply_to_cells(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
-  const auto& mesh = to.geometry.mesh;
-  const std::string& constant = field.spec->kind->constant;
-  std::vector<std::span<double>> components;
-  for (int i = 0; i < field.components; ++i) {
-    components.emplace_back(
-        to.overrides.of_cells(constant.empty() ? acceleration(i) : constant, mesh.num_cells()));
-    for (std::size_t cell = 0; cell < field.slot_of_cell.size(); ++cell)
-      if (field.slot_of_cell[cell] >= 0) components.back()[cell] = 0;
-  }
-  const std::size_t width = components.size();
-  for_cell_weights(field, mesh, [&](std::size_t value, std::size_t entry, double weight) {
-    components[entry % width][entry / width] += weight * values[value];
-  });
-}
-
-template <int dim>
-void cell_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
-  for_cell_weights(of.fields.front(), of.discrete.mesh(), take);
-}
-
-std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time) {
-  return spec.per_step ? time.steps : 1;
-}
-
-template <int dim>
-void make_step_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
-  builder.replicate(field, num_steps_of(*field.spec, builder.scene.time));
-}
-
-std::vector<TimeFactor> step_tables(const TimeSpec& time, FieldValues values, int components) {
-  std::vector<TimeFactor> tables(components);
-  for (int c = 0; c < components; ++c) {
-    tables[c].kind = TimeFactor::Kind::piecewise_linear;
-    tables[c].points = {time.t0};
-    tables[c].values = {0.0};
-    for (int n = 1; n <= time.steps; ++n) {
-      tables[c].points.push_back(time.time_of_step(n));
-      tables[c].values.push_back(values[(n - 1) * components + c]);
-    }
-  }
-  return tables;
-}
-
-std::vector<SlotWeight> step_weights(const ParameterSpec& spec, const TimeSpec& time, double now) {
-  if (!spec.per_step || time.kind == TimeKind::statics) return {{0, 1.0}};
-  const double position = (now - time.t0) / time.dt;
-  const int before = std::floor(position + 1e-9);
-  const double share = std::max(position - before, 0.0);
-  std::vector<SlotWeight> weights;
-  if (before > 0) weights.emplace_back(before - 1, share > 1e-9 ? 1 - share : 1);
-  if (share > 1e-9) weights.emplace_back(before, share);
-  return weights;
-}
-
 template <int dim>
 ParameterFields<dim> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
                                            const DistributedGeometry<dim>& geometry) {
@@ -325,14 +186,8 @@ ParameterFields<dim> make_parameter_fields(const Study& study, int experiment, c
   return fields;
 }
 
-template void make_step_slots(const SlotBuilder<2>&, ParameterField<2>&);
-template void make_step_slots(const SlotBuilder<3>&, ParameterField<3>&);
 template class SlotBuilder<2>;
 template class SlotBuilder<3>;
-template void apply_to_cells(const ParameterField<2>&, std::span<const double>, const VariantInputs<2>&);
-template void apply_to_cells(const ParameterField<3>&, std::span<const double>, const VariantInputs<3>&);
-template void cell_weights(const WeightsOf<2>&, const TakeWeight&);
-template void cell_weights(const WeightsOf<3>&, const TakeWeight&);
 template ParameterFields<2> make_parameter_fields(const Study&, int, const Scene&,
                                                   const DistributedGeometry<2>&);
 template ParameterFields<3> make_parameter_fields(const Study&, int, const Scene&,

@@ -154,15 +154,6 @@ Json describe_fitted_parameters(const Study& study, const DesignSpace& space, st
   return result;
 }
 
-std::vector<double> rows_of_block(const Block& block, std::span<const double> values) {
-  if (block.is_replicated) return part(block, values);
-  const std::size_t width = block.components;
-  std::vector<double> rows(block.num_rows * width, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t slot = 0; slot < block.ids.size(); ++slot)
-    std::copy_n(values.begin() + block.first + slot * width, width, rows.begin() + block.ids[slot] * width);
-  return rows;
-}
-
 void write_fitted_fields(const parallel::Communicator& world, const Study& study, const DesignSpace& space,
                          std::span<const double> x, const std::filesystem::path& path) {
   if (std::ranges::all_of(space.blocks(), &Block::is_replicated)) return;

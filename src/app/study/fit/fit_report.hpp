@@ -15,10 +15,6 @@ namespace recoil::app {
 /// fit.json; of fields the array in fit.h5. Not collective.
 Json describe_fitted_parameters(const Study& study, const DesignSpace& space, std::span<const double> x);
 
-/// The values of a block as an array in file order: a row per element or vertex of all bodies, NaN where it
-/// has no value; of a replicated block a row per slot.
-std::vector<double> rows_of_block(const DesignSpace::Block& block, std::span<const double> values);
-
 /// Writes fit.h5 aside, then in its place: an array named after each parameter with one value per element or
 /// vertex, a row per element or vertex of all bodies in file order, NaN where it has no value. No effect
 /// where there is none. Collective. @throws FileError on every rank.

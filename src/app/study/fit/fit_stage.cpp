@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "app/study/fit/fit_verdict.hpp"
-#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/fields/written_values.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 
 namespace recoil::app {
 

@@ -1,3 +1,5 @@
+#include "recoil/app/study/fit/optimize.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <deque>

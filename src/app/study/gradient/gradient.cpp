@@ -1,3 +1,5 @@
+#include "recoil/app/study/gradient/gradient.hpp"
+
 #include <algorithm>
 #include <cmath>
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/app/run/run_inputs.hpp"
+#include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 

@@ -1,19 +1,10 @@
 #include <algorithm>
 
 #include "app/study/input/build_study.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {
-
-std::vector<std::string> distinct_texts(const Item& list) {
-  std::vector<std::string> texts;
-  for (const Item& entry : list.items()) {
-    if (holds(texts, entry.text())) entry.fail("'" + entry.text() + "' stands here twice; keep one");
-    texts.push_back(entry.text());
-  }
-  return texts;
-}
 
 namespace {
 

@@ -1,11 +1,12 @@
-#include "app/study/input/study_keys.hpp"
+#include "app/study/input/build_study.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "recoil/app/study/objectives/objective_type.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "recoil/app/study/input/read_study.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {
 namespace {

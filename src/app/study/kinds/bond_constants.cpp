@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/base/error.hpp"
 
 /// Moduli and strengths with a value for each bond.

@@ -1,5 +1,5 @@
-#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
 
 namespace recoil::app {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/study/kinds/common_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 

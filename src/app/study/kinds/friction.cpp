@@ -2,10 +2,10 @@
 #include <ranges>
 #include <set>
 
-#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
 #include "recoil/app/solvers/elastodynamics/build_problem.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
 
 namespace recoil::app {
 namespace {
@@ -31,7 +31,7 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
                 " is not used: the scene is static (it has no `time`); drop the parameter or give it time");
   if (at.scene.time.kind == TimeKind::quasistatic && !displacement)
     at.fail(parameter, name + " is not used: a quasistatic scene has no inertia");
-  const bool frictional = has_friction(at.scene) || at.has_parameter("friction");
+  const bool frictional = has_friction(at.scene) || has_parameter(at, "friction");
   const bool follows = !at.scene.boundary_conditions.normal_aligned_neumann.empty();
   if (at.scene.time.kind == TimeKind::quasistatic && !frictional && !has_damping(at.scene) && !follows)
     at.fail(parameter,

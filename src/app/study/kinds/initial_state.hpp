@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/study/fields/parameter_kind.hpp"
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 
 /// What parameters for initial displacement and velocity share. Of their `Slots`, for_nodes(field, space,
 /// act) calls act(owned node, slot, weight) for what makes the value of a node.

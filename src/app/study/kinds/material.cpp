@@ -2,12 +2,13 @@
 #include <array>
 #include <set>
 
-#include "recoil/app/study/objectives/objective_type.hpp"
-#include "recoil/app/study/kinds/particle_actions.hpp"
+#include "app/study/kinds/common_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -100,8 +101,8 @@ void require_mass_used(const ExperimentScene& at, const ParameterSpec& parameter
   const bool weighs = std::ranges::any_of(at.study.objectives, [&](const auto& objective) {
     return objective->experiment == at.index && objective->type->weighs;
   });
-  if (at.scene.time.kind == TimeKind::dynamic || has_body_force(at.scene) || at.has_parameter("body_force") ||
-      weighs)
+  if (at.scene.time.kind == TimeKind::dynamic || has_body_force(at.scene) ||
+      has_parameter(at, "body_force") || weighs)
     return;
   at.fail(parameter, "density is not used: the scene has no inertia (it is " +
                          std::string(is_static(at.scene) ? "static" : "quasistatic") +

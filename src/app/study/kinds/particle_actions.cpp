@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "recoil/app/study/objectives/objective_type.hpp"
 #include "app/study/kinds/boundary_entries.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -134,7 +134,7 @@ void check_particle_density(const ExperimentScene& at, const ParameterSpec& para
     return objective->experiment == at.index && objective->type->weighs;
   });
   if (at.scene.time.kind != TimeKind::dynamic && !has_body_force(at.scene) &&
-      !at.has_parameter("body_force") && !weighs)
+      !has_parameter(at, "body_force") && !weighs)
     at.fail(parameter, "density is not used: the scene has no inertia (it is quasistatic) and no gravity; "
                        "give it `gravity`, or drop the parameter");
 }

@@ -86,6 +86,7 @@ std::vector<ParameterKind> particle_rotation_parameters() {
            .needs = {"boundary"},
            .doc = "`rotation` of the `dirichlet_boundary` with this id, in scenes of bonded particles; a "
                   "`rotation_interpolation` stays a factor on it.",
+           .moves_supports = true,
            .check =
                [](const ExperimentScene& at, const ParameterSpec& parameter) {
                  at.fail(parameter, "dirichlet_rotation turns bonded particles, and this scene is of finite "

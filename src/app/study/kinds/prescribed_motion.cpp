@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/elastodynamics/build_contact.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -217,6 +217,7 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
        .needs = {"boundary"},
        .doc = "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it.",
        .quantities = {parameters::quantities::displacement},
+       .moves_supports = true,
        .check = check_dirichlet,
        .by_dimension = {dirichlet_actions<2>(), dirichlet_actions<3>()},
        .on_particles = &particle_motion},
@@ -229,6 +230,7 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
            "Total displacement of obstacles (`body`: names of obstacles, default all that have a mesh); an "
            "`interpolation` stays a factor on it.",
        .quantities = {parameters::quantities::obstacle_positions},
+       .moves_supports = true,
        .check = check_obstacle_motion,
        .by_dimension = {obstacle_actions<2>(), obstacle_actions<3>()}},
   };

@@ -9,38 +9,6 @@
 namespace recoil::app {
 namespace {
 
-/// @return false where the selection gives its id to all that is left.
-bool add_ids(const mesh::Selection& selection, KnownIds& known) {
-  if (std::holds_alternative<mesh::FileSelection>(selection.shape) ||
-      std::holds_alternative<mesh::IdOffsetSelection>(selection.shape)) {
-    known.complete = false;
-  } else if (const auto* sides = std::get_if<mesh::ThresholdSelection>(&selection.shape)) {
-    for (int side = 1; side <= 7; ++side) known.ids.insert(sides->id_offset + side);
-  } else {
-    known.ids.insert(selection.id);
-  }
-  return !std::holds_alternative<mesh::EverythingSelection>(selection.shape);
-}
-
-KnownIds volume_ids(const mesh::GeometrySpec& body) {
-  KnownIds known;
-  for (const mesh::Selection& selection : body.volume_selection)
-    if (!add_ids(selection, known)) return known;
-  // Elements that no selection takes keep the tag of their file.
-  const auto extension = body.mesh.extension();
-  if (extension == ".msh" || extension == ".mesh") known.complete = false;
-  known.ids.insert(0);
-  return known;
-}
-
-/// Ids of facets and points.
-KnownIds surface_ids(const mesh::GeometrySpec& body) {
-  KnownIds known;
-  for (const auto* list : {&body.surface_selection, &body.point_selection})
-    for (const mesh::Selection& selection : *list) add_ids(selection, known);
-  return known;
-}
-
 bool is_zero_formula(const Expression& formula) { return formula.is_constant() && formula({}) == 0; }
 
 std::vector<Varying> dependence(const std::vector<Expression>& value, const std::string& where,
@@ -88,17 +56,6 @@ std::vector<Varying> position_dependence_of_body(const Scene& scene, const mesh:
 
 } // namespace
 
-KnownIds surface_ids(const Scene& scene) {
-  KnownIds all;
-  for (const mesh::GeometrySpec& body : scene.geometry) {
-    if (body.is_obstacle) continue;
-    const KnownIds known = surface_ids(body);
-    all.ids.insert(known.ids.begin(), known.ids.end());
-    all.complete = all.complete && known.complete;
-  }
-  return all;
-}
-
 const mesh::GeometrySpec* find_geometry(const Scene& scene, const std::string& name) {
   const auto found = std::ranges::find(scene.geometry, name, &mesh::GeometrySpec::name);
   return found == scene.geometry.end() ? nullptr : &*found;
@@ -110,8 +67,6 @@ std::vector<std::string> mesh_obstacle_names(const Scene& scene) {
     if (body.is_obstacle) names.push_back(body.name);
   return names;
 }
-
-bool is_plane(const Scene& scene, const std::string& name) { return holds(names_of(scene.planes), name); }
 
 std::vector<const MaterialEntry*> possible_materials(const Scene& scene, const mesh::GeometrySpec& body,
                                                      const std::vector<int>& regions) {
@@ -166,12 +121,6 @@ bool has_damping(const Scene& scene) {
       scene.materials, [](const MaterialEntry& entry) { return !is_zero(entry.phi) || !is_zero(entry.psi); });
 }
 
-bool has_friction(const Scene& scene) {
-  const ContactSpec& contact = scene.contact;
-  return contact.enabled && contact.friction_iterations != 0 &&
-         (contact.friction_coefficient != 0 || !contact.friction_pairs.empty());
-}
-
 std::vector<Expression> formulas_of(const std::vector<MaterialValue>& values) {
   std::vector<Expression> formulas;
   for (const MaterialValue& value : values)
@@ -218,12 +167,6 @@ std::vector<Varying> position_dependence(const Scene& scene, const std::vector<s
     append(found, position_dependence_of_body(scene, *find_geometry(scene, name)));
   return found;
 }
-
-std::string list_of(const std::set<int>& ids) {
-  return ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "));
-}
-
-bool is_static(const Scene& scene) { return scene.time.kind == TimeKind::statics; }
 
 std::string quoted(const Varying& varying) { return "'" + varying.formula + "' at " + varying.where; }
 

@@ -5,52 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/study/fields/parameter_kind.hpp"
-#include "recoil/app/study/input/read_study.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 
-/// What checks of studies ask of the scenes, without their meshes: as far as it can be known.
+/// What checks of parameters ask of scenes without their meshes, as far as it can be known.
 namespace recoil::app {
-
-/// One experiment of a study with its scene.
-struct ExperimentScene {
-  const Study& study;
-  const Experiment& experiment;
-  int index;
-  const Scene& scene;
-
-  /// Refuses `what` in the name of the key of an entry of the study.
-  [[noreturn]] void fail(const Places& places, const std::string& key, const std::string& what) const;
-  /// Refuses the quantity of a parameter.
-  [[noreturn]] void fail(const ParameterSpec& parameter, const std::string& what) const {
-    fail(parameter.where, "quantity", what);
-  }
-  /// A parameter of this kind acts here.
-  bool has_parameter(const std::string& kind) const;
-};
-
-/// Refuses names that no deformable body of the scene has.
-void require_deformable(const ExperimentScene& at, const std::vector<std::string>& bodies,
-                        const std::string& where);
-
-/// Refuses a list of not `expected` components: "`what` needs 3 components in 3D, has 2".
-void require_count(std::size_t given, int expected, int dim, const std::string& where,
-                   const std::string& what);
-
-/// Ids that selections may give; `complete` unless a file may hold others.
-struct KnownIds {
-  std::set<int> ids;
-  bool complete = true;
-
-  bool may_hold(int id) const { return !complete || ids.contains(id); }
-};
-
-/// Ids of facets and points of all deformable bodies.
-KnownIds surface_ids(const Scene& scene);
 
 const mesh::GeometrySpec* find_geometry(const Scene& scene, const std::string& name);
 /// Names of obstacles that have a mesh and so can move.
 std::vector<std::string> mesh_obstacle_names(const Scene& scene);
-bool is_plane(const Scene& scene, const std::string& name);
 
 /// Materials that elements of a body, with one of these volume ids (none: any), may have.
 std::vector<const MaterialEntry*> possible_materials(const Scene& scene, const mesh::GeometrySpec& body,
@@ -65,14 +27,11 @@ bool may_overlap(const Region& region, const Scene& scene, const std::vector<std
 /// nullptr if it rests.
 const DirichletEntry* find_motion_of(const Scene& scene, const mesh::GeometrySpec& obstacle);
 
-bool is_static(const Scene& scene);
 bool depends_on_position(const MaterialValue& value);
 bool is_zero(const MaterialValue& value);
 /// Gravity or `rhs` act somewhere, some time.
 bool has_body_force(const Scene& scene);
 bool has_damping(const Scene& scene);
-/// Friction is part of the steps, be its coefficients zero or not.
-bool has_friction(const Scene& scene);
 
 /// A formula or list of a scene that makes a value differ from place to place, or from time to time.
 struct Varying {
@@ -88,9 +47,6 @@ std::vector<Varying> position_dependence(const std::vector<Expression>& value, c
 std::vector<Varying> time_dependence(const std::vector<Expression>& value, const std::string& where);
 /// What depends on where the vertices of some deformable bodies are: formulas that may act on them.
 std::vector<Varying> position_dependence(const Scene& scene, const std::vector<std::string>& moved);
-
-/// "1, 2, 5"; "none".
-std::string list_of(const std::set<int>& ids);
 
 /// What the checks of several kinds of parameters share; all throw InputError at the parameter. First: a
 /// formula for a message.

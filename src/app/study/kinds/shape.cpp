@@ -1,7 +1,7 @@
-#include "recoil/app/study/fields/parameter_values.hpp"
 #include "app/study/kinds/scene_checks.hpp"
-#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/study/fields/parameter_values.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/mesh_motion/boundary_extension.hpp"
 
 namespace recoil::app {

@@ -1,5 +1,5 @@
-#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/shape.hpp"

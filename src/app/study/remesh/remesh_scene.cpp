@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/study/remesh/body_files.hpp"
 #include "recoil/app/scene/read_scene.hpp"
+#include "recoil/app/study/remesh/body_files.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/run_program.hpp"

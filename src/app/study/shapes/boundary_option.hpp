@@ -1,7 +1,7 @@
 #pragma once
 
-#include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 
 /// What the form `boundary_vertices` takes beside its extension. Each option is one source of this folder,
 /// named in registry.cpp.

@@ -1,4 +1,4 @@
-#include "app/study/kinds/scene_checks.hpp"
+#include "recoil/app/study/base/experiment_scene.hpp"
 #include "recoil/app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {

@@ -1,6 +1,6 @@
-#include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"
 #include "recoil/app/solvers/elastodynamics/scene_values.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {

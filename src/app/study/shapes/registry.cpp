@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "app/study/shapes/boundary_option.hpp"
-#include "app/study/input/study_keys.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {

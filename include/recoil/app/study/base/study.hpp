@@ -101,6 +101,7 @@ struct PriorSpec {
 
 /// Over what a parameter has one value (with all its components) each.
 enum class Per { global, body, element, vertex, node, bond };
+const char* name_of(Per per);
 /// Whether that is over a mesh or over bonds, so that there are many values.
 inline bool is_per_place(Per per) { return per != Per::global && per != Per::body; }
 
@@ -178,11 +179,6 @@ public:
   /// @pre ObjectiveType::sees_particles.
   virtual std::unique_ptr<objectives::Objective<3>> make_on(const ParticleScene& at) const;
 };
-
-/// The states that an objective looks at: what it says, else the integral, in statics the final state.
-objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static);
-/// Whether it looks at each observation once, in place of these.
-bool counts_observations_once(const ObjectiveSpec& objective, bool is_static);
 
 /// A point of a body that is observed.
 struct MarkerSpec {

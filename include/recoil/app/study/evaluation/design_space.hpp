@@ -4,34 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/study/base/study.hpp"
-#include "recoil/base/types.hpp"
+#include "recoil/app/study/fields/parameter_values.hpp"
 #include "recoil/inverse/optimize.hpp"
 #include "recoil/inverse/priors.hpp"
 
 namespace recoil::app {
-
-/// The values that a parameter has in one experiment, over all its ranks: slot by slot, `components` numbers
-/// each.
-struct FieldSlots {
-  int parameter = 0; ///< index in Study::parameters
-  int components = 1;
-  bool is_replicated = true;    ///< else one slot per element or vertex
-  std::vector<GlobalIndex> ids; ///< per slot: 0, 1, .. or input ids of cells or vertices, ascending
-  /// Bodies or obstacles, each with equally many slots in a row; empty where there is no value per body.
-  std::vector<std::string> names;
-  GlobalIndex num_rows = 0;  ///< elements or vertices of all bodies
-  std::vector<double> start; ///< values to start from
-  std::vector<double> sizes; ///< what relative changes of values are relative to
-  /// Of the slots, in their order, where the prior is correlated: in the first experiment of the parameter,
-  /// which has the same elements in all.
-  inverse::ElementMesh mesh = {};
-
-  std::size_t slots_per_name() const { return ids.size() / names.size(); }
-};
-
-/// Those of all parameters that act in an experiment.
-using ExperimentSlots = std::vector<FieldSlots>;
 
 /// The parameters of a study over all of its experiments: which values they have together, which of them an
 /// experiment takes, and the variables that an optimiser sees of them. Bodies of the same name share a value
@@ -102,5 +79,9 @@ private:
   std::vector<double> start_, sizes_;
   parameters::VariableMap map_;
 };
+
+/// The values of a block as an array in file order: a row per element or vertex of all bodies, NaN where it
+/// has no value; of a replicated block a row per slot.
+std::vector<double> rows_of_block(const DesignSpace::Block& block, std::span<const double> values);
 
 } // namespace recoil::app

@@ -5,8 +5,8 @@
 
 #include "recoil/app/study/evaluation/evaluation_log.hpp"
 #include "recoil/app/study/evaluation/experiment_groups.hpp"
-#include "recoil/app/study/experiment/experiment_model.hpp"
 #include "recoil/app/study/evaluation/residual_report.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
 
 namespace recoil::app {
 

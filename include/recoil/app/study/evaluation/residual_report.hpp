@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/study/objectives/experiment_objectives.hpp"
-#include "recoil/app/study/base/study_folder.hpp"
 #include "recoil/app/study/base/study.hpp"
+#include "recoil/app/study/base/study_folder.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
 
 namespace recoil::app {
 

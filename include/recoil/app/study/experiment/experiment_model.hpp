@@ -5,15 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/study/evaluation/design_space.hpp"
-#include "recoil/app/study/objectives/experiment_objectives.hpp"
-#include "recoil/app/study/fields/parameter_values.hpp"
-#include "recoil/app/study/remesh/remesh_scene.hpp"
-#include "recoil/app/study/remesh/shape_path.hpp"
-#include "recoil/app/study/base/study_folder.hpp"
 #include "recoil/app/run/interrupts.hpp"
 #include "recoil/app/run/load_geometry.hpp"
 #include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
+#include "recoil/app/study/base/study_folder.hpp"
+#include "recoil/app/study/fields/parameter_values.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
+#include "recoil/app/study/remesh/remesh_scene.hpp"
+#include "recoil/app/study/remesh/shape_path.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
 #include "recoil/io/hdf5_file.hpp"
 

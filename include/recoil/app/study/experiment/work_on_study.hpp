@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/study/base/study_folder.hpp"
 #include "recoil/app/run/interrupts.hpp"
 #include "recoil/app/run/load_geometry.hpp"
-#include "recoil/app/study/gradient/gradient.hpp"
+#include "recoil/app/study/base/study_folder.hpp"
+#include "recoil/app/study/base/study_options.hpp"
 #include "recoil/app/study/input/read_study.hpp"
 
 namespace recoil::app {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/inverse/field_prior.hpp"
 #include "recoil/inverse/forward_problem.hpp"
 
 /// Values of the parameters of an experiment: where they start, directions to go in, and what they make of
@@ -23,6 +24,28 @@ template <int dim>
 std::vector<double> read_start_values(const ParameterField<dim>& field, const parallel::Communicator& comm);
 
 using inverse::ParameterValues;
+
+/// The values that a parameter has in one experiment, over all its ranks: slot by slot, `components` numbers
+/// each.
+struct FieldSlots {
+  int parameter = 0; ///< index in Study::parameters
+  int components = 1;
+  bool is_replicated = true;    ///< else one slot per element or vertex
+  std::vector<GlobalIndex> ids; ///< per slot: 0, 1, .. or input ids of cells or vertices, ascending
+  /// Bodies or obstacles, each with equally many slots in a row; empty where there is no value per body.
+  std::vector<std::string> names;
+  GlobalIndex num_rows = 0;  ///< elements or vertices of all bodies
+  std::vector<double> start; ///< values to start from
+  std::vector<double> sizes; ///< what relative changes of values are relative to
+  /// Of the slots, in their order, where the prior is correlated: in the first experiment of the parameter,
+  /// which has the same elements in all.
+  inverse::ElementMesh mesh = {};
+
+  std::size_t slots_per_name() const { return ids.size() / names.size(); }
+};
+
+/// Those of all parameters that act in an experiment.
+using ExperimentSlots = std::vector<FieldSlots>;
 
 /// A scene with the values of the parameters in the place of its own.
 template <int dim>

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "recoil/app/solvers/elastodynamics/cell_overrides.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 /// Scenes with the values of parameters, as files. The members of SceneDraft and all functions here are

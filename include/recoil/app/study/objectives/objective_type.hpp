@@ -1,9 +1,9 @@
 #pragma once
 
-#include "app/study/kinds/scene_checks.hpp"
 #include "recoil/app/scene/item.hpp"
 #include "recoil/app/scene/keys.hpp"
 #include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/app/study/base/experiment_scene.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"
@@ -41,6 +41,8 @@ struct ObjectiveType {
 };
 
 std::span<const ObjectiveType> objective_types();
+/// Keys of all types, and those that all types share.
+std::span<const Key> objective_keys();
 /// nullptr for an unknown name.
 const ObjectiveType* find_objective_type(const std::string& name);
 
@@ -88,6 +90,11 @@ potentials::FacetSelection facets_of(const Item& entry);
 /// Refuses surface ids that no facet can have.
 void require_surface_ids(const ExperimentScene& at, const ObjectiveSpec& spec,
                          const potentials::FacetSelection& facets);
+
+/// The states that an objective looks at: what it says, else the integral, in statics the final state.
+objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static);
+/// Whether it looks at each observation once, in place of these.
+bool counts_observations_once(const ObjectiveSpec& objective, bool is_static);
 
 /// An experiment on the mesh that its files give.
 template <int dim>

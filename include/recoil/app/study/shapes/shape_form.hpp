@@ -6,8 +6,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/study/input/build_study.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/scene/item.hpp"
+#include "recoil/app/scene/keys.hpp"
+#include "recoil/app/study/fields/parameter_field.hpp"
 
 /// What a form of the basis of a shape consists of. Each form is one source of this folder, named in
 /// registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know a form by its row alone.
@@ -31,6 +32,8 @@ struct ShapeForm {
 };
 
 std::span<const ShapeForm> shape_forms();
+/// `basis` and what is below it.
+std::span<const Key> basis_keys();
 
 /// Reads `basis` of a parameter. @throws InputError where it is of no form, or of several.
 std::shared_ptr<const ShapeBasis> read_basis(const Item& basis);
