@@ -106,6 +106,10 @@ class CheckLayers(unittest.TestCase):
     def test_first_pattern_decides(self):
         self.expect("door", "src/linalg/a.cpp:1", {"src/linalg/a.cpp": "#include <petscdmplex.h>\n"}, "nobody")
 
+    def test_door_of_several_folders(self):
+        self.expect("door", "src/linalg/a.cpp:1",
+                    {"src/linalg/a.cpp": "#include <hdf5.h>\n", "src/app/study/a.cpp": "#include <hdf5.h>\n"}, "app/study")
+
     def test_linked_past_a_door(self):
         self.expect("door", "src/app/CMakeLists.txt:1",
                     {"src/app/CMakeLists.txt": "target_link_libraries(x PUBLIC PkgConfig::PETSC)\n"})

@@ -6,17 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "app/study/experiment/element_mesh.hpp"
 #include "app/study/experiment/experiment_kind.hpp"
-#include "app/study/experiment/loose_objectives.hpp"
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/run/run_inputs.hpp"
 #include "recoil/app/study/experiment/known_run_file.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/app/study/remesh/remesh_scene.hpp"
+#include "recoil/base/error.hpp"
 #include "recoil/mesh_motion/interior_smoothing.hpp"
 #include "recoil/mesh_motion/mesh_quality.hpp"
+#include "recoil/solvers/elastodynamics/loose_places.hpp"
 
 namespace recoil::app {
 
@@ -24,6 +24,72 @@ namespace {
 /// Derivatives of converged friction are off by some ten times the share of the contact forces that is left
 /// unbalanced.
 constexpr double friction_tolerance = 1e-7;
+
+/// The elements with the input ids `ids`, ascending, in their order, dim + 1 vertices each; all vertices of
+/// the mesh by their input ids, dim rest positions [m] each. The same on every rank. @pre `ids` are cells of
+/// this mesh. Collective.
+template <int dim>
+inverse::ElementMesh gather_element_mesh(const mesh::DistributedMesh<dim>& mesh,
+                                         std::span<const GlobalIndex> ids) {
+  inverse::ElementMesh result{dim, std::vector<double>(mesh.num_vertices_global * dim, 0.0), {}};
+  for (LocalIndex vertex = 0; vertex < mesh.num_owned_vertices; ++vertex)
+    std::copy_n(mesh.vertices[vertex].data(), dim, result.vertices.begin() + mesh.vertex_ids[vertex] * dim);
+  mesh.comm->sum(result.vertices);
+  // Numbers of vertices are exact as doubles.
+  std::vector<double> cells(ids.size() * (dim + 1), 0.0);
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
+    const auto found = std::ranges::lower_bound(ids, mesh.cell_ids[cell]);
+    if (found == ids.end() || *found != mesh.cell_ids[cell]) continue;
+    const auto row = cells.begin() + (found - ids.begin()) * (dim + 1);
+    std::ranges::transform(mesh.cells[cell], row,
+                           [&](LocalIndex vertex) -> double { return mesh.vertex_ids[vertex]; });
+  }
+  mesh.comm->sum(cells);
+  result.cells.assign(cells.begin(), cells.end());
+  return result;
+}
+
+/// Refuses objectives that see where bodies are along rigid motions that nothing in the scene resists: there
+/// the solution is the displacement of smallest norm by agreement, not by any law, and so would be what is
+/// fitted to it. Collective. @throws InputError on every rank, at the objective's type.
+template <int dim>
+void refuse_loose(const OpenObjectives<dim>& opened, const Observation<dim>& seen,
+                  DiscreteScene<dim>& discrete) {
+  const Scene& scene = discrete.scene();
+  const auto sees = [](const OpenObjective<dim>& one) { return one.spec->type->sees_place; };
+  const bool is_regularized =
+      scene.time.kind == TimeKind::statics && scene.solver.lagged_regularization_weight > 0;
+  if (scene.time.kind == TimeKind::dynamic || is_regularized || std::ranges::none_of(opened, sees)) return;
+  const auto& problem = discrete.solver().problem();
+  const std::optional<linalg::Vector> u = solvers::loose_displacement(problem);
+  if (!u) return;
+  const std::vector<double> times = observed_state_times(scene.time);
+  const linalg::Vector v(u->shared_layout());
+  for (std::size_t k = 0; k < opened.size(); ++k) {
+    const ObjectiveSpec& spec = *opened[k].spec;
+    if (!sees(opened[k])) continue;
+    objectives::Objective<dim>& objective = *seen.objectives[k];
+    const std::vector<objectives::Quantity> quantities = objective.depends_on();
+    for (std::size_t state = 0; state < times.size(); ++state) {
+      if (seen.composition.weight(k, state) == 0) continue;
+      linalg::Vector du(u->shared_layout()), dv = du;
+      parameters::PhysicalGradient<dim> by_quantities(discrete.space(), quantities);
+      objective.add_derivatives({u->local(), v.local(), times[state]}, 1, du.write_owned(), dv.write_owned(),
+                                by_quantities);
+      const std::string motion = solvers::loose_motion_seen_by(problem, du.owned());
+      if (motion.empty()) continue;
+      throw InputError(
+          spec.where.of("type"),
+          fmt::format(
+              "{} depends on where the body is, and nothing in {} holds {}: its place is the one with "
+              "the smallest displacement by agreement, and says nothing of the parameters. Prescribe "
+              "displacements that hold it (/boundary_conditions/dirichlet_boundary), or take an "
+              "objective of its deformation, as strain_at, stress_norm or elastic_energy",
+              spec.type->name, scene.file.string(), motion));
+    }
+  }
+}
+
 } // namespace
 
 void set_output_for_sweep(const Study& study, Scene& scene) {

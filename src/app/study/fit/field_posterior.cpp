@@ -1,4 +1,4 @@
-#include "app/study/fit/field_posterior.hpp"
+#include "app/study/fit/fit_report.hpp"
 
 #include <algorithm>
 #include <cmath>

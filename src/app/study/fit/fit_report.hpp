@@ -66,4 +66,21 @@ bool is_without_data(const DesignSpace& space, const FittedDesign& fit);
 void describe_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit,
                           const inverse::Uncertainty& uncertainty, Json& result);
 
+/// Intervals by the profile likelihood (inverse::find_profile()) of the values that the study asks for, at
+/// the end of a least-squares fit of at most StudyObjective::most_factored variables: the member `profile` of
+/// fit.json, by names as in `correlations`. Points have the rise of chi^2 where there are deviations, else of
+/// |r|^2 / s^2. A value whose profile cannot be found is left out, with a warning. Collective. @throws
+/// InputError as inverse::estimate_uncertainty(); Error after a signal.
+Json write_profiles(const parallel::Communicator& world, const Study& study, StudyObjective& objective,
+                    const FittedDesign& fit);
+
+/// What data and prior together say of fields at the end x of a fit with the objective `squares`, by
+/// inverse::laplace_posterior(): writes into the folder `root` posterior.h5 with a mesh and the arrays
+/// `estimate`, `prior_mean`, `prior_sd` and `posterior_sd` for every field with a correlated prior, and
+/// posterior-<field>.xdmf for ParaView; gives the member `posterior` of fit.json. Deviations are those of
+/// what the optimiser sees, where the scale is log of ln q. Collective. @throws InputError where the
+/// objective is no chi^2 or some variable has no prior; FileError; Error after a signal.
+Json write_field_posterior(const parallel::Communicator& world, const Study& study, StudyObjective& objective,
+                           std::span<const double> x, double squares, const std::filesystem::path& root);
+
 } // namespace recoil::app

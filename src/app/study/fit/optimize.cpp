@@ -9,13 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "app/study/fit/field_posterior.hpp"
 #include "app/study/fit/fit_descent.hpp"
 #include "app/study/fit/fit_report.hpp"
 #include "app/study/fit/fit_stage.hpp"
 #include "app/study/fit/fit_starts.hpp"
 #include "app/study/fit/fit_verdict.hpp"
-#include "app/study/fit/profile_report.hpp"
 #include "recoil/app/study/experiment/work_on_study.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "app/study/gradient/gradient_report.hpp"
-#include "app/study/gradient/tied_values.hpp"
 #include "recoil/app/study/experiment/work_on_study.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/memory.hpp"

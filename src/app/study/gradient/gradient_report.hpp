@@ -9,6 +9,9 @@
 /// What `recoil gradient` says of experiments that have been run and swept.
 namespace recoil::app {
 
+/// @throws InputError where a tied parameter has another number of values than its owner. Not collective.
+void check_ties(const Study& study, const GradientJobs& experiments);
+
 /// Objective, its terms, values and derivatives by parameter (summed over the experiments and over what is
 /// tied; of fields the place in gradient.h5), counts and seconds: the members of gradient.json. Not
 /// collective.

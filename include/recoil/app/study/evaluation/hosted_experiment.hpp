@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "recoil/app/study/evaluation/design_space.hpp"
 #include "recoil/app/study/evaluation/evaluation_log.hpp"
 #include "recoil/app/study/evaluation/experiment_groups.hpp"
 #include "recoil/app/study/evaluation/residual_report.hpp"
