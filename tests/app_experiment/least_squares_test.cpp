@@ -103,7 +103,7 @@ public:
     model_.emplace(comm_, study_, 0, load_scene(comm_, folder_ / "scene.json"), interrupts_);
   }
 
-  /// Their sum of squares, that of their changes J w along a direction, and r' J w.
+  /// The sum of squares of the residuals, that of their changes J w along a direction, and r' J w.
   std::array<double, 3> check() {
     Run<dim> run(*model_, model_->start_values());
     EXPECT_TRUE(run.problem->is_least_squares());
@@ -127,7 +127,7 @@ public:
     return sums;
   }
 
-  /// Of the changes that check() found. `largest_step`: in units of the values.
+  /// Compares the changes that check() found with differences. `largest_step`: in units of the values.
   void check_differences(double largest_step) {
     const std::vector<double>& Jw = tangent_;
     const double size = distance(comm_, Jw, std::vector<double>(Jw.size()));

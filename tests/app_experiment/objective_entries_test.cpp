@@ -300,7 +300,7 @@ void check_registry() {
 TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives2D) { check_registry<2>(); }
 TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives3D) { check_registry<3>(); }
 
-/// Of a body that is turned and stretched in its plane, with strains that are known.
+/// Compares the gauge of a body that is turned and stretched in its plane with strains that are known.
 template <int dim>
 void check_strain_gauge() {
   json entry = entries<dim>().at("strain_at").keys;

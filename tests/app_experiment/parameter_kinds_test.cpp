@@ -47,7 +47,7 @@ struct Probe {
     const stepping::State& start = on.solver().history().newest();
     return step->gradient_product(p) + p.dot(Mx) + y.dot(prescribed) + y.dot(start.u) + z.dot(start.v);
   }
-  /// Its derivatives.
+  /// The derivatives of the step.
   ParameterValues gradient(const std::vector<ParameterField<dim>>& fields) const {
     const std::vector<std::unique_ptr<objectives::Objective<dim>>> objectives;
     GradientChain<dim> chain(on, fields, objectives);

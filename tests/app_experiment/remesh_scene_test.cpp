@@ -19,7 +19,7 @@ using nlohmann::json;
 template <int dim>
 using Point = Eigen::Matrix<double, dim, 1>;
 
-/// A bar whose left half is softer, with a value per element, beside a block that stays as it is.
+/// A bar whose left half is softer, with a value per element, next to a block that stays as it is.
 template <int dim>
 json scene_of_bar() {
   json bar =

@@ -90,9 +90,9 @@ TEST(DesignSpace, RefusesFieldsOfDifferentMeshesAndTiesOfDifferentSizes) {
 
 TEST(DealOut, GivesTheLargestFirstToWhoHasTheLeast) {
   const std::vector<char> all(5, 1);
-  EXPECT_EQ(deal_out({1, 5, 2, 4, 3}, all, 2), (std::vector<int>{0, 0, 0, 1, 1}));
-  EXPECT_EQ(deal_out({1, 5, 2, 4, 3}, {1, 0, 1, 0, 1}, 2), (std::vector<int>{1, -1, 1, -1, 0}));
-  EXPECT_EQ(deal_out({1, 1, 1}, {1, 1, 1}, 1), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(distribute({1, 5, 2, 4, 3}, all, 2), (std::vector<int>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(distribute({1, 5, 2, 4, 3}, {1, 0, 1, 0, 1}, 2), (std::vector<int>{1, -1, 1, -1, 0}));
+  EXPECT_EQ(distribute({1, 1, 1}, {1, 1, 1}, 1), (std::vector<int>{0, 0, 0}));
 }
 
 } // namespace

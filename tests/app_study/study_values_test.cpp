@@ -63,7 +63,8 @@ TEST(StudyValues, ExampleAgreesWithItsScene) {
   EXPECT_THAT(check_with_scene(study, read_scene(study.experiments[0].scene).scene), IsEmpty());
 }
 
-/// Of what is above zero by nature, unless a bound, a prior or the study says otherwise.
+/// The optimiser sees logarithms of what is above zero by nature, unless a bound, a prior or the study says
+/// otherwise.
 TEST(StudyValues, LogarithmsByDefault) {
   const auto form_of = [](const std::string& quantity, const std::string& more) {
     return parse_study(R"({"experiments": {"name": "x", "scene": "drop.json"},
@@ -196,7 +197,7 @@ TEST(StudyWarnings, NameWhatIsProbablyNotMeant) {
                                     HasSubstr("solver/nonlinear/stop")));
 }
 
-/// Which material the elements of a mesh file have is known with the mesh; the check is the same then.
+/// The material of the elements of a mesh file is known with the mesh; the check is the same then.
 TEST(MaterialOnTheMesh, IsLeftToTheMeshWhereItIsNotKnown) {
   const Study study = read_changed_study(R"({"parameters": {"name": "E", "quantity": "young_modulus",
                                              "body": "ball", "initial": 1}})")

@@ -33,7 +33,7 @@ std::optional<Line> unseal(const std::string& line) {
 
 constexpr const char* summand_ending = ".summands.jsonl";
 
-/// Where an array stands in its file [bytes], and what is in it.
+/// The place of an array in its file [bytes], and its checksum.
 struct ArrayPlace {
   std::uintmax_t offset = 0, size = 0;
   std::uint32_t crc32 = 0;

@@ -6,7 +6,8 @@
 
 namespace recoil::app {
 
-std::vector<int> deal_out(const std::vector<double>& costs, const std::vector<char>& is_wanted, int groups) {
+std::vector<int> distribute(const std::vector<double>& costs, const std::vector<char>& is_wanted,
+                            int groups) {
   std::vector<std::size_t> order(costs.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t e) { return costs[e]; });

@@ -43,7 +43,7 @@ void add(ObjectiveResiduals& sum, ObjectiveResiduals&& more) {
   sum.least_runs = std::move(more.least_runs);
 }
 
-/// Its residuals by rising time.
+/// The residuals of one component of one point by rising time.
 struct Series {
   NamedResidual first;
   std::vector<double> residuals;
@@ -64,7 +64,7 @@ double without_loss(double residual, double factor, const ResidualRows::Term& te
   return term.loss ? factor * term.loss->misfit(residual / factor) : residual;
 }
 
-/// Those of this rank, which has all of a series or nothing.
+/// A summary of the residuals of this rank, which has all of a series or nothing.
 std::vector<ObjectiveResiduals> summarise_own(const ResidualRows& rows, std::span<const double> residuals) {
   std::vector<ObjectiveResiduals> terms(rows.terms.size());
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, Series> all;

@@ -62,7 +62,7 @@ StudyObjective::StudyObjective(const Study& study, const StudyFolder& folder, co
     : world_(groups.world()), study_(study), folder_(folder), groups_(groups),
       last_run_(study.experiments.size()), values_(study.experiments.size()), sweep_seconds_(values_.size()),
       costs_(values_.size(), 1.0), runs_(values_.size(), -1),
-      first_groups_(deal_out(costs_, std::vector<char>(values_.size(), 1), groups.count())),
+      first_groups_(distribute(costs_, std::vector<char>(values_.size(), 1), groups.count())),
       kinds_(values_.size()), dropped_(values_.size(), 0) {
   std::vector<ExperimentSlots> slots(costs_.size());
   groups_.work_on(first_groups_, [&](int e) {
@@ -183,7 +183,7 @@ StudyObjective::RenewedMeshes StudyObjective::renew_meshes(std::span<const doubl
   return result;
 }
 
-/// Those of the parameters whose first experiment this is. Collective over its group.
+/// Writes the values of the parameters whose first experiment this is. Collective over its group.
 void StudyObjective::write_start_values(int experiment, std::span<const double> values,
                                         const RenewedScene& scene, const std::filesystem::path& folder) {
   const parallel::Communicator& comm = groups_.comm();
@@ -228,7 +228,7 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   share(world_, near, 0);
   std::vector<char> wanted(known.size());
   for (std::size_t e = 0; e < known.size(); ++e) wanted[e] = known[e] == 0 && group_of[e] < 0;
-  const std::vector<int> dealt = deal_out(costs_, wanted, groups_.count());
+  const std::vector<int> group_of = distribute(costs_, wanted, groups_.count());
   for (std::size_t e = 0; e < known.size(); ++e)
     if (wanted[e] != 0 || known[e] != 0) group_of[e] = dealt[e];
   const std::filesystem::path& file = std::is_same_v<Result, ExperimentProduct> ? summands_ : added_to_;

@@ -5,7 +5,7 @@
 
 namespace recoil::app {
 
-/// Of check_study.cpp and particle_experiment.cpp.
+/// The rows of check_scenes.cpp and particle_experiment.cpp.
 ExperimentKind experiments_on_meshes(), experiments_on_particles();
 
 const ExperimentKind& experiment_kind(const Scene& scene) {

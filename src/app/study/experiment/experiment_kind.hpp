@@ -17,13 +17,13 @@ struct ExperimentKind {
   void (*check_parameter)(const ExperimentScene& at, const ParameterSpec& parameter);
   /// Bodies and times have been checked.
   void (*check_objective)(const ExperimentScene& at, const ObjectiveSpec& objective);
-  /// As ExperimentModel::create().
+  /// Makes the model of an experiment, see ExperimentModel::create().
   std::unique_ptr<ExperimentModel> (*create)(const parallel::Communicator& comm, const Study& study,
                                              int experiment, LoadedScene loaded,
                                              const Interrupts& interrupts);
 };
 
-/// That of the solver of a scene.
+/// The kind of the solver of a scene.
 const ExperimentKind& experiment_kind(const Scene& scene);
 
 } // namespace recoil::app

@@ -49,7 +49,7 @@ private:
                                        by.u.write_owned(), by.v.write_owned(), by.previous_u.write_owned(),
                                        g);
     // Where obstacles are at nominal times follows from their motion in full. Where they were at the start
-    // of the step is taken with the products of the step, which the initial state has not.
+    // of the step is computed with the products of the step, and the initial state has none.
     products.take_obstacles(objective, objectives::quantities::obstacle_positions, at.record.time, 1);
     if (products.loads) products.loads(objective, at.record.time);
   }

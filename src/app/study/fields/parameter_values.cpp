@@ -22,7 +22,7 @@ namespace {
 /// Values as they are in a file: a row per slot, or one for all of them.
 struct StoredValues {
   std::vector<double> rows;
-  std::vector<std::string> bodies; ///< that the rows are of; empty: not known
+  std::vector<std::string> bodies; ///< the bodies of the rows; empty: not known
 };
 
 StoredValues read_array(const StartFile& start, GlobalIndex rows, int columns) {

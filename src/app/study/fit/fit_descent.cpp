@@ -21,19 +21,20 @@ namespace {
 /// Steps below this share of the standard deviations change nothing that the data could tell.
 constexpr double negligible_step = 1e-2;
 
-/// Where no further step could be taken the derivatives still promise something beyond these: a step of
-/// Gauss-Newton in standard deviations or, relative to |r|, without them; the gradient over that at the
+/// Limits beyond which the derivatives still promise something where no further step could be taken: a step
+/// of Gauss-Newton in standard deviations or, relative to |r|, without them; the gradient over that at the
 /// start.
 constexpr double stalled_step = 0.1, stalled_share = 1e-3, stalled_gradient = 1e-3;
 
-/// Where an iteration of Gauss-Newton takes less from a chi^2, its step was a tenth of a standard deviation
-/// and the next one is shorter by far.
+/// The decrease of a chi^2 by an iteration of Gauss-Newton whose step was a tenth of a standard deviation;
+/// the next one is shorter by far.
 constexpr double negligible_decrease = 1e-2;
 
-/// From a bound, as a share of the interval: on the bound itself some scales have no variable.
+/// The least distance from a bound, as a share of the interval: on the bound itself some scales have no
+/// variable.
 constexpr double least_margin = 1e-3;
 
-/// Of each experiment the logarithms of observed over simulated peaks.
+/// The logarithms of observed over simulated peaks, by experiment.
 std::vector<std::vector<double>> logarithms(const Study& study, const std::vector<ExperimentPeaks>& peaks,
                                             Json& report) {
   std::vector<std::vector<double>> result(peaks.size());
@@ -194,8 +195,8 @@ bool Descender::is_stationary() {
   return step * step <= stalled_share * stalled_share * descent_->objective;
 }
 
-/// What of the residuals a Gauss-Newton step would take away, of the variables that are not at a bound which
-/// the gradient points out of.
+/// The part of the residuals that a Gauss-Newton step would remove, of the variables that are not at a bound
+/// which the gradient points out of.
 double Descender::free_step(const std::vector<double>& x) {
   const inverse::DesignVariables variables = objective_.space().variables();
   const Eigen::MatrixXd& R = objective_.factor(x);
@@ -269,7 +270,7 @@ bool Descender::is_chi_squared_of_fields() const {
          objective_.hessian_form() == inverse::HessianForm::products;
 }
 
-/// The component of the residuals that a Gauss-Newton step takes away is that step in deviations.
+/// The component of the residuals that a Gauss-Newton step removes is that step in deviations.
 bool Descender::is_judged_by_noise() const {
   return study_.optimizer.stop_at_noise && objective_.is_chi_squared() &&
          objective_.hessian_form() == inverse::HessianForm::matrix;

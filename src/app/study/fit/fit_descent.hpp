@@ -12,7 +12,7 @@
 
 namespace recoil::app {
 
-/// One descent of a fit.
+/// A descent of a fit.
 struct Descent {
   bool has_begun = false;
   std::vector<double> x;
@@ -29,7 +29,7 @@ struct Descent {
 /// on. Collective.
 void share_descent(const parallel::Communicator& world, Descent& descent, int root);
 
-/// Where a descent goes on that other meshes have ended.
+/// The end of a descent on other meshes, from which another one goes on.
 struct FirstPart {
   int iterations = 0;
   double initial_objective = 0, first_gradient = 0;

@@ -11,7 +11,7 @@
 
 namespace recoil::app {
 
-/// Values of all parameters, in physical units, beside those at the start: the member `parameters` of
+/// Values of all parameters, in physical units, next to those at the start: the member `parameters` of
 /// fit.json; of fields the array in fit.h5. Not collective.
 Json describe_fitted_parameters(const Study& study, const DesignSpace& space, std::span<const double> x);
 
@@ -28,7 +28,7 @@ public:
   FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path, std::string& rows);
   /// Adds a row, and replaces the file; starts count from 1. On one rank. @throws FileError.
   void add(std::int64_t start, const linalg::Iterate& at, const StudyObjective& objective);
-  /// The same with the rows of another history of the fit.
+  /// Adds the rows of another history of the fit, and replaces the file.
   void add_rows(const std::string& rows);
 
 private:
@@ -38,11 +38,11 @@ private:
   std::string& rows_;
 };
 
-/// Where a least-squares fit of a study has ended, as statistics see it.
+/// The end of a least-squares fit of a study, as statistics see it.
 struct FittedDesign {
   std::vector<double> x;       ///< variables of DesignSpace
   Eigen::MatrixXd factor;      ///< of [dr/dx r], (n + 1) x (n + 1), priors included
-  Eigen::MatrixXd data_factor; ///< the same without priors
+  Eigen::MatrixXd data_factor; ///< of [dr/dx r] without priors
   double squares = 0;          ///< |r|^2, priors included
   GlobalIndex data = 0;        ///< number of residuals, priors included
   bool is_chi_squared = false; ///< |r|^2 is the chi^2 of data in their standard deviations
@@ -55,10 +55,10 @@ std::string name_of_value(const Study& study, const DesignSpace::Block& block, s
 /// inverse::estimate_uncertainty().
 inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit);
 
-/// The same where none of the free variables changes a residual: infinite deviations, and every variable is a
-/// direction that the data leave open.
+/// The statistics of a fit where none of the free variables changes a residual: infinite deviations, and
+/// every variable is a direction that the data leave open.
 inverse::Uncertainty uncertainty_without_data(const DesignSpace& space, const FittedDesign& fit);
-/// Whether none does.
+/// Whether none of the free variables changes a residual.
 bool is_without_data(const DesignSpace& space, const FittedDesign& fit);
 
 /// Writes the statistics of a fit in physical units: `correlations` and `unidentifiable` of fit.json, `sd`,

@@ -12,7 +12,7 @@ namespace recoil::app {
 
 /// How an optimisation has ended.
 enum class Ending {
-  converged,       ///< by one of its rules, or where no step is left to take
+  converged,       ///< by one of its rules, or where no further step is possible
   iteration_limit, ///< optimizer/max_iterations
   time_limit,      ///< optimizer/time_budget
   stalled          ///< no step makes the objective smaller, though the derivatives promise one
@@ -24,10 +24,10 @@ struct FitWarning {
   std::string place; ///< file and line, or place in the study; empty: none
 };
 
-/// Those of a fit, each of which goes to the log, too. Not collective; the same on all ranks.
+/// The warnings of a fit, each of which goes to the log, too. Not collective; the same on all ranks.
 class FitWarnings {
 public:
-  /// With those that the log has already: of the study and its scenes, before anything was run.
+  /// Begins with those that the log has already: of the study and its scenes, before anything was run.
   explicit FitWarnings(const std::vector<std::string>& told_of_study);
   void add(FitWarning warning);
   Json describe() const;
@@ -58,7 +58,7 @@ struct Verdict {
   Is is = Is::converged;
   std::vector<std::string> reasons; ///< for what is not `converged`; else what was not judged
   std::optional<double> p_value;    ///< of chi^2
-  /// Of several starts the minima that they have ended at, as compare_ends(); empty: not compared.
+  /// The minima that several starts have ended at, as compare_ends(); empty: not compared.
   std::vector<int> starts;
 };
 
@@ -80,7 +80,7 @@ std::string in_words(const Verdict& verdict, const JudgedSquares& squares);
 /// Residuals of more than ObjectiveResiduals::far standard deviations, with file and line.
 void warn_of_outliers(const Study& study, const std::vector<ExperimentResiduals>& residuals,
                       FitWarnings& warnings);
-/// Data without standard deviations beside others with them. @param has_deviations by objective
+/// Warns of data without standard deviations next to data with them. @param has_deviations by objective
 void warn_of_mixed_deviations(const Study& study, const std::vector<bool>& has_deviations,
                               FitWarnings& warnings);
 /// Directions that the data leave open, standard deviations larger than the distance of the bounds or than
@@ -88,7 +88,7 @@ void warn_of_mixed_deviations(const Study& study, const std::vector<bool>& has_d
 void warn_of_parameters(const Study& study, const DesignSpace& space, std::span<const double> x,
                         const inverse::Uncertainty& uncertainty, FitWarnings& warnings);
 
-/// Where a descent from one of several starts has ended.
+/// The end of a descent from one of several starts.
 struct FoundMinimum {
   std::vector<double> x;
   double objective = 0; ///< infinite: there is none

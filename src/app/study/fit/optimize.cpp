@@ -125,7 +125,7 @@ public:
     }
   }
 
-  /// Where the next stage is.
+  /// The folder of the next stage.
   std::filesystem::path next_stage() const {
     return std::filesystem::absolute(result_.root() / "stages" / std::to_string(earlier_.count + 1));
   }
@@ -348,7 +348,7 @@ private:
       log_warning(text);
   }
 
-  /// Those of a sum of squares: of few variables by its factor, of fields by their posterior.
+  /// Adds the statistics of a sum of squares: of few variables by its factor, of fields by their posterior.
   JudgedSquares add_statistics(const Descent& fit, Json& json) {
     FittedDesign design{fit.x, {}, {}, fit.objective, objective_.num_data(), objective_.is_chi_squared()};
     JudgedSquares squares{fit.objective,
@@ -376,7 +376,7 @@ private:
     return squares;
   }
 
-  /// The posterior of fields, and the squares by which they are judged: those of the data beside the numbers
+  /// The posterior of fields, and the squares by which they are judged: those of the data next to the numbers
   /// that these determine.
   void judge_fields(const Descent& fit, JudgedSquares& squares, Json& json) {
     if (squares.why_not.empty())
@@ -436,7 +436,7 @@ private:
     return count;
   }
 
-  /// Of those that were not dropped, in the order of the study.
+  /// The values of the objectives whose experiments were not dropped, in the order of the study.
   std::vector<double> values_of_objectives(const Descent& fit) const {
     std::vector<double> values;
     std::vector<std::size_t> next(fit.values.size(), 0);

@@ -27,7 +27,7 @@ struct SweepResult : inverse::ObjectiveGradient {
 /// of the sweep, with Error of ExitCode::interrupted, after what there is to keep has been written.
 class GradientJob {
 public:
-  /// As ExperimentModel::create().
+  /// A job on the model that ExperimentModel::create() makes of the arguments.
   static std::unique_ptr<GradientJob> create(const parallel::Communicator& comm, const Study& study,
                                              int experiment, LoadedScene loaded,
                                              const Interrupts& interrupts);
@@ -51,7 +51,7 @@ protected:
   SweepResult sweep_;
 };
 
-/// Those of a study, in its order.
+/// The jobs of all experiments of a study, in its order.
 using GradientJobs = std::vector<std::unique_ptr<GradientJob>>;
 
 } // namespace recoil::app

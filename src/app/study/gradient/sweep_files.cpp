@@ -127,7 +127,7 @@ linalg::Vector read_vector(const io::Hdf5Reader& file, const std::string& name, 
   return {layout, nodes.from_blocks<double>(block, layout->block_size)};
 }
 
-/// Which vectors are pending, per objective.
+/// The description of the pending vectors, per objective.
 Json describe(const parallel::Communicator& comm,
               const std::vector<adjoint::ReverseSweep::PendingOfState>& pending) {
   Json result = Json::array();

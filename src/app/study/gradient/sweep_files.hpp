@@ -20,8 +20,8 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
                             ExperimentProblem& problem, const io::BlockLayout& nodes,
                             const SweepResult& so_far);
 
-/// Puts a new sweep where write_sweep_checkpoint() has left another one, and the costs in `so_far` to what
-/// that was given. False where there is nothing to continue from; then `why` says so if there should be, and
+/// Puts a new sweep where write_sweep_checkpoint() has left another one, and sets `so_far` to the costs that
+/// were written. False where there is nothing to continue from; then `why` says so if there should be, and
 /// `at` may no longer be used.
 bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
                            ExperimentProblem& problem, const io::BlockLayout& nodes, SweepResult& so_far,

@@ -151,7 +151,7 @@ void check_values(const Item& entry, const ParameterSpec& parameter) {
                          entry["bounds"].items()[0].dump());
 }
 
-/// The logarithm of what can have positive values alone, unless a prior is normal in the value itself, or a
+/// The logarithm of what can have only positive values, unless a prior is normal in the value itself, or a
 /// bound says otherwise.
 parameters::Scaling default_scale(const Item& entry, const ParameterKind& quantity,
                                   const ParameterSpec& parameter) {

@@ -24,7 +24,7 @@ std::string_view pair_of(const ParameterKind& kind) {
   return kind.constant == "E" || kind.constant == "nu" ? "E and nu" : "lambda and mu";
 }
 
-/// Both would be constants of one element, node, facet or pair.
+/// Whether both would be constants of one element, node, facet or pair.
 bool act_on_the_same(const ParameterSpec& a, const ParameterSpec& b) {
   if (!meet(a.experiments, b.experiments)) return false;
   if (a.kind->takes_key("bodies")) return std::ranges::is_permutation(a.bodies, b.bodies);

@@ -192,7 +192,7 @@ Key per_component(const char* pattern, Range range, const char* doc) {
           .doc = doc};
 }
 
-/// Those of parameters but for the bases of shapes.
+/// The keys of parameters but for the bases of shapes.
 std::vector<Key> common_parameter_keys() {
   static const std::string names = names_as_json(parameter_kinds());
   return {

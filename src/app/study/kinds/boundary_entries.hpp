@@ -6,7 +6,7 @@
 #include "app/study/kinds/scene_checks.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 
-/// What parameters share that stand for the values of whole entries of boundary conditions.
+/// What parameters for the values of whole entries of boundary conditions share.
 namespace recoil::app {
 
 inline constexpr const char* numbers_instead = "space; write numbers there";
@@ -122,7 +122,7 @@ void apply_to_entries(const ParameterField<dim>& field, FieldValues values, cons
     if (field.spec->sets(entry)) set_in_time(entry, *field.spec, to.scene.time, values, field.components);
 }
 
-/// The same in a scene that is written, where the list has the name `name`.
+/// Writes these values into a scene, where the list has the name `name`.
 template <auto list, int dim>
 void write_entries(const ParameterField<dim>& field, SceneDraft<dim>& to, const char* name) {
   const auto& entries = to.scene.boundary_conditions.*list;
@@ -157,7 +157,8 @@ void load_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
   }
 }
 
-/// Of a parameter for the values of loads on facets, BoundaryConditions::*list, which scenes call `name`.
+/// The actions of a parameter for the values of loads on facets, BoundaryConditions::*list, which scenes call
+/// `name`.
 template <int dim, auto list, const char* name>
 ParameterActions<dim> facet_load_actions() {
   return {.make_slots = make_step_slots<dim>,

@@ -15,13 +15,13 @@ void cell_weights(const WeightsOf<dim>& of, const TakeWeight& take);
 
 /// How many values in time a parameter has.
 std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time);
-/// One slot, or one per step.
+/// Gives a field one slot, or one per step.
 template <int dim>
 void make_step_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field);
 /// Components of values per step as factors of time: the values at the ends of the steps, linear between,
 /// zero at the start.
 std::vector<TimeFactor> step_tables(const TimeSpec& time, FieldValues values, int components);
-/// Which values act at a time, and their weights: those of step_tables(), or the only one.
+/// A value that acts at a time, and its weight there: of step_tables(), or the only value.
 struct SlotWeight {
   std::size_t slot;
   double weight;

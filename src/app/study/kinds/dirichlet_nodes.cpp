@@ -27,7 +27,7 @@ std::vector<double> rows_of_nodes(const ParameterField<dim>& field, FieldValues 
   return io::BlockLayout(comm, field.node_ids).template to_blocks<double>(rows, dim);
 }
 
-/// One per node with a component that the entries prescribe.
+/// Gives a field one slot per node with a component that the entries prescribe.
 template <int dim>
 void make_dirichlet_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
   const ParameterSpec& spec = *field.spec;
@@ -86,7 +86,7 @@ ParameterActions<dim> dirichlet_node_actions() {
 
 } // namespace
 
-/// Another `per` of dirichlet_value in prescribed_motion.cpp.
+/// The row that adds a `per` to dirichlet_value in prescribed_motion.cpp.
 std::vector<ParameterKind> dirichlet_nodes_parameters() {
   return {{.name = "dirichlet_value",
            .unit = "m",

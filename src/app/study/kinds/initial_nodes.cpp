@@ -3,8 +3,8 @@
 namespace recoil::app {
 namespace {
 
-/// One for each node of the selected cells. Nodes inside of edges, faces and cells of higher orders have
-/// values of their own.
+/// Gives a field one slot for each node of the selected cells. Nodes inside of edges, faces and cells of
+/// higher orders have values of their own.
 template <int dim>
 void make_start_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
   const fem::FunctionSpace<dim> space = builder.make_space();
@@ -48,7 +48,7 @@ ParameterKind start_per_node(const char* name, const char* unit, parameters::Qua
 
 } // namespace
 
-/// Another `per` of the kinds in initial_state.cpp.
+/// The rows that add a `per` to the kinds in initial_state.cpp.
 std::vector<ParameterKind> initial_nodes_parameters() {
   namespace quantities = parameters::quantities;
   return {start_per_node<&stepping::State::v>("initial_velocity", "m/s", quantities::velocity),

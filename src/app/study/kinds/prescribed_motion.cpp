@@ -71,7 +71,7 @@ void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& param
       refuse_varying_motion(at, parameter, *entry);
 }
 
-/// One slot, one per obstacle, or one per step.
+/// Gives a field one slot, one per obstacle, or one per step.
 template <int dim>
 void make_obstacle_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
   const ParameterSpec& spec = *field.spec;
@@ -119,7 +119,7 @@ void apply_obstacle_motion(const ParameterField<dim>& field, FieldValues values,
   }
 }
 
-/// Takes `id` out of the motions of a scene, in which no id may come twice and "all" must be alone.
+/// Takes `id` out of the motions of a scene, in which no id may come twice and "all" must be the only entry.
 void remove_motion(int id, const std::set<int>& others, nlohmann::json& motions) {
   nlohmann::json kept = nlohmann::json::array();
   for (nlohmann::json& entry : motions) {

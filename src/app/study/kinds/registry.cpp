@@ -4,7 +4,7 @@
 
 namespace recoil::app {
 
-/// Of the sources of this folder.
+/// The rows of the sources of this folder.
 std::vector<ParameterKind> material_parameters();
 std::vector<ParameterKind> bond_constants_parameters();
 std::vector<ParameterKind> friction_parameters();

@@ -41,11 +41,11 @@ struct Varying {
 std::vector<Varying> position_dependence(const DirichletEntry& entry);
 std::vector<Varying> time_dependence(const DirichletEntry& entry);
 std::vector<Varying> time_dependence(const PressureEntry& entry);
-/// Those that are no values per element.
+/// The formulas among values that may be values per element, too.
 std::vector<Expression> formulas_of(const std::vector<MaterialValue>& values);
 std::vector<Varying> position_dependence(const std::vector<Expression>& value, const std::string& where);
 std::vector<Varying> time_dependence(const std::vector<Expression>& value, const std::string& where);
-/// What depends on where the vertices of some deformable bodies are: formulas that may act on them.
+/// Formulas that may act on some deformable bodies and depend on where their vertices are.
 std::vector<Varying> position_dependence(const Scene& scene, const std::vector<std::string>& moved);
 
 /// What the checks of several kinds of parameters share; all throw InputError at the parameter. First: a

@@ -94,7 +94,7 @@ private:
 };
 
 /// Values of the basis functions of a cell where a point lies, by the canonical numbers of its nodes. Those
-/// that rounding has left are taken away: at a node of the cell its own value counts alone.
+/// that rounding has left are removed: at a node of the cell only its own value counts.
 template <int dim>
 MeshTransfer::Row weights_at(const fem::FunctionSpace<dim>& space, const Location<dim>& at) {
   constexpr double rounding = 1e-9;

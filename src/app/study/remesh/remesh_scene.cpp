@@ -46,7 +46,7 @@ std::vector<BodyPart::Ids> renumbered(std::vector<BodyPart::Ids> ids,
   return ids;
 }
 
-/// As mesh::remesh_interior(), with the advice that users of a study need.
+/// Calls mesh::remesh_interior() and adds the advice that users of a study need to its errors.
 mesh::RemeshedBody remesh(const mesh::BodyMesh& body, const mesh::Gmsh& gmsh, const fs::path& folder,
                           const std::string& name) {
   try {

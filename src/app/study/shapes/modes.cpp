@@ -43,7 +43,7 @@ private:
     return modes;
   }
 
-  /// This rank's block of each mode.
+  /// The block of each mode that this rank reads.
   template <int dim>
   std::vector<std::vector<double>> read_blocks(const SlotBuilder<dim>& builder, const ParameterSpec& spec,
                                                const io::BlockLayout& rows) const {

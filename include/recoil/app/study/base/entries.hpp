@@ -14,7 +14,7 @@ Places places_of(const Item& entry);
 /// Index of `name` in `names`. @throws InputError at the item: "there is no <what> 'name'", with the nearest.
 int index_of(const Item& name, const std::vector<std::string>& names, const char* what);
 
-/// The texts of a list, also where one stood alone for a list of one. Refuses one that stands there twice.
+/// The texts of a list, also where a single one stood for a list of one. Refuses one that stands there twice.
 std::vector<std::string> distinct_texts(const Item& list);
 
 /// Refuses a second entry of the same name, and names that could not stand in a file. Names the files.

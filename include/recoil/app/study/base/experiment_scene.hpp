@@ -10,7 +10,7 @@
 /// What checks of studies ask of scenes without their meshes, as far as it can be known.
 namespace recoil::app {
 
-/// One experiment of a study with its scene.
+/// An experiment of a study with its scene.
 struct ExperimentScene {
   const Study& study;
   const Experiment& experiment;

@@ -76,7 +76,7 @@ public:
 
 struct ParameterKind;
 
-/// Where start values stand that are no numbers of the study.
+/// The place of start values that are no numbers of the study.
 struct StartFile {
   std::filesystem::path file;
   std::string dataset;   ///< of an HDF5 file; empty: of a fit.json
@@ -91,8 +91,8 @@ struct PriorSpec {
   std::vector<double> mean, sd;             ///< of the physical value
   std::optional<double> correlation_length; ///< of values per element [m]; empty: they are independent
 
-  /// That of what the optimiser sees of a component: around the variable of `mean`, with `sd` carried over to
-  /// first order, sd / (dq/dx). So it is sd / mean where the scale is log.
+  /// The prior of what the optimiser sees of a component: around the variable of `mean`, with `sd` carried
+  /// over to first order, sd / (dq/dx). So it is sd / mean where the scale is log.
   Normal of_variable(const parameters::Scaling& scale, std::size_t component) const {
     const double x = scale.variable(mean[std::min(component, mean.size() - 1)]);
     return {x, sd[std::min(component, sd.size() - 1)] / scale.slope(x)};
@@ -127,9 +127,9 @@ struct ParameterSpec {
   std::shared_ptr<const ShapeBasis> basis; ///< of a shape, else null
   Places where;
 
-  /// One of `bodies`, which are all where there are none.
+  /// Whether it acts on a body: one of `bodies`, which are all where there are none.
   bool takes_body(const std::string& body) const { return bodies.empty() || holds(bodies, body); }
-  /// An entry of a scene with ids is that of `boundary`, or one of all.
+  /// Whether an entry of a scene with ids is that of `boundary`, or one of all.
   template <class Entry>
   bool sets(const Entry& entry) const {
     return !boundary || acts_on(entry, *boundary);
@@ -150,7 +150,7 @@ class DiscreteScene;
 template <int dim>
 using ObjectiveMaker = std::function<std::unique_ptr<objectives::Objective<dim>>(DiscreteScene<dim>&)>;
 
-/// One objective of a study: what the entries of all types have. A class for each type, in
+/// An objective of a study: what the entries of all types have. A class for each type, in
 /// src/app/study/objectives, holds the rest.
 class ObjectiveSpec {
 public:
@@ -190,7 +190,7 @@ struct MarkerSpec {
 
 struct SweepSpec {
   int store_every = 1;
-  std::optional<int> state_budget; ///< states held at a time; empty: all
+  std::optional<int> state_budget; ///< states in memory at a time; empty: all
   double tolerance = 1e-10;        ///< relative, of the adjoint's linear solves
   std::string where_budget;        ///< place of `state_budget`
 };
@@ -215,7 +215,7 @@ struct OptimizerSpec {
   OptimizationMethod method = OptimizationMethod::automatic;
   std::string where_method; ///< place of `method`
   int max_iterations = 100;
-  double gradient_tolerance = 1e-6; ///< as inverse::StopRules
+  double gradient_tolerance = 1e-6; ///< see inverse::StopRules
   double step_tolerance = 1e-8;     ///< of relative changes
   double objective_tolerance = -std::numeric_limits<double>::infinity();
   bool stop_at_noise = true; ///< of the objective

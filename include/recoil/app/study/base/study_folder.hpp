@@ -41,10 +41,10 @@ struct SealedJson {
   std::optional<Json> content; ///< none where it is absent or its checksum does not hold
 };
 
-/// As read_if_there().
+/// Reads a sealed file. Collective; rank 0 reads. @throws as read_if_there().
 SealedJson read_sealed_json(const parallel::Communicator& comm, const std::filesystem::path& path);
 
-/// Where one experiment of a study keeps its run and its sweep.
+/// The folder of an experiment of a study, with its run and its sweep.
 struct ExperimentFolder {
   std::filesystem::path root, study; ///< `study`: the study file of the folder around
   /// Digests of the files that study and scene name, by path; what was made from others is not used.
@@ -98,7 +98,7 @@ public:
   /// Takes back what a study that cannot start has made. Every rank calls it, the first one acts. @pre made
   /// by create().
   void discard(const parallel::Communicator& comm);
-  /// Nothing will be taken back any more: gives the run folders to their runs.
+  /// Hands the run folders over to their runs: nothing will be removed again.
   void settle() {
     made_by_begin_.clear();
     settled_ = true;

@@ -21,11 +21,11 @@ public:
     int parameter = 0;
     int components = 1;
     bool is_replicated = true;
-    std::vector<GlobalIndex> ids;   ///< as FieldSlots
-    std::vector<std::string> names; ///< as FieldSlots
+    std::vector<GlobalIndex> ids;   ///< see FieldSlots
+    std::vector<std::string> names; ///< see FieldSlots
     GlobalIndex num_rows = 0;
     std::size_t first = 0;          ///< number of its first value
-    inverse::ElementMesh mesh = {}; ///< as FieldSlots
+    inverse::ElementMesh mesh = {}; ///< see FieldSlots
 
     std::size_t size() const { return ids.size() * components; }
   };
@@ -40,7 +40,8 @@ public:
   std::size_t num_values() const { return start_.size(); }
   std::size_t num_variables() const { return map_.num_variables(); }
   const std::vector<double>& start_values() const { return start_; }
-  /// Which values the slots `ids` of field `field` of an experiment have, component by component.
+  /// The numbers of the values that the slots `ids` of field `field` of an experiment have, component by
+  /// component.
   std::vector<std::size_t> numbers(std::size_t experiment, std::size_t field,
                                    std::span<const GlobalIndex> ids) const;
 

@@ -15,7 +15,7 @@
 
 namespace recoil::app {
 
-// Results name what they are, and the member that is logged as an array beside the JSON of the others, if
+// Results name what they are, and the member that is logged as an array next to the JSON of the others, if
 // there is one.
 
 template <class Result>
@@ -140,7 +140,7 @@ public:
   static std::filesystem::path file_of_group(const std::filesystem::path& folder, int group);
   /// For what is only needed until its sum is there.
   static std::filesystem::path summand_file(const std::filesystem::path& folder, int group);
-  /// Where the numbers of the results in a file of a group are.
+  /// The file with the numbers of the results in a file of a group.
   static std::filesystem::path array_file(std::filesystem::path file);
   /// Wall time of all processes until the last line [s].
   double wall_seconds() const { return wall_seconds_; }
@@ -152,7 +152,7 @@ private:
     std::filesystem::path file;
     std::uintmax_t offset;
   };
-  /// Of a file and its array file: how much of them has been read.
+  /// How much of a file and its array file has been read.
   struct Sizes {
     std::uintmax_t lines = 0, arrays = 0;
   };

@@ -7,9 +7,9 @@
 
 namespace recoil::app {
 
-/// Which of `groups` each experiment belongs to, so that those of the largest cost are dealt out first, each
-/// to the group with the least to do; -1 where `is_wanted` is zero. Not collective.
-std::vector<int> deal_out(const std::vector<double>& costs, const std::vector<char>& is_wanted, int groups);
+/// The group of each experiment, where those of the largest cost are distributed first, each to the group
+/// with the least to do; -1 where `is_wanted` is zero. Not collective.
+std::vector<int> distribute(const std::vector<double>& costs, const std::vector<char>& is_wanted, int groups);
 
 /// Parts of the ranks that run whole experiments, each on a communicator of its own.
 class ExperimentGroups {

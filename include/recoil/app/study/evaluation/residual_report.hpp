@@ -42,7 +42,7 @@ struct ObjectiveResiduals {
   static constexpr double far = 5; ///< noise is that far off once in 1.7 million data
 };
 
-/// Those of an experiment, by its objectives.
+/// The residuals of an experiment, by its objectives.
 struct ExperimentResiduals {
   static constexpr const char* what = "residuals";
   std::vector<ObjectiveResiduals> terms;
@@ -60,14 +60,14 @@ struct ExperimentPeaks {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentPeaks, terms, failure, seconds)
 };
 
-/// Of the residuals of all ranks, of which `rows` says what they are. Collective.
+/// A summary, by objective, of the residuals of all ranks, of which `rows` says what they are. Collective.
 std::vector<ObjectiveResiduals> summarise_residuals(const parallel::Communicator& comm,
                                                     const ResidualRows& rows,
                                                     std::span<const double> residuals);
 
 /// The member `residuals` of fit.json, from those of all experiments of a study: {chi_squared, data, runs_p,
 /// runs_of, worst} by objective. The p value is that of the worst series times the number of series that
-/// were tested (Bonferroni), so that noise alone has one below p in no more than a share p of all fits; null
+/// were tested (Bonferroni), so that mere noise has one below p in no more than a share p of all fits; null
 /// where there are none. Not collective.
 Json describe_residuals(const Study& study, const std::vector<ExperimentResiduals>& experiments);
 

@@ -17,10 +17,10 @@
 namespace recoil::app {
 
 /// The sum of the objectives of all experiments of a study as a function of what an optimiser sees of their
-/// parameters. Whole experiments are run by groups of ranks side by side, dealt out anew for every evaluation
-/// by what they have cost before, and summed in the order of the study, whatever the groups. What the log has
-/// is not evaluated again. All members but the accessors are collective over all ranks; errors are the same
-/// on all of them, Error of ExitCode::interrupted after a signal among them.
+/// parameters. Whole experiments are run by groups of ranks side by side, distributed anew for every
+/// evaluation by what they have cost before, and summed in the order of the study, whatever the groups. What
+/// the log has is not evaluated again. All members but the accessors are collective over all ranks; errors
+/// are the same on all of them, Error of ExitCode::interrupted after a signal among them.
 class StudyObjective final : public inverse::DesignObjective {
 public:
   /// Builds every experiment once, from its scene in `folder`, and checks it at its start values. Everything
@@ -47,7 +47,7 @@ public:
   double mesh_quality(std::span<const double> x);
   /// What renew_meshes() has made of them.
   struct RenewedMeshes {
-    double quality_before = 1, quality = 1; ///< as mesh_quality()
+    double quality_before = 1, quality = 1; ///< see mesh_quality()
     bool is_remeshed = false;               ///< some, by Gmsh
   };
   /// Writes the scenes of all experiments at x into `folder` with new interiors of the bodies that shapes
@@ -89,7 +89,7 @@ public:
   const inverse::GaussianPrior& prior() const { return prior_; }
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
-  /// The same of the data without what is known beforehand.
+  /// The factor of the data without what is known beforehand.
   const Eigen::MatrixXd& data_factor(std::span<const double> x) {
     factor(x);
     return data_factor_;
@@ -160,10 +160,10 @@ private:
   const ExperimentGroups& groups_;
   std::unique_ptr<DesignSpace> space_;
   std::map<std::string, double> frozen_;
-  std::map<int, HostedExperiment> hosted_; ///< that have been on this group
+  std::map<int, HostedExperiment> hosted_; ///< all that have been on this group
   std::unique_ptr<EvaluationLog> log_;     ///< on the first rank
   std::filesystem::path added_to_;         ///< the file of this group's evaluations, if they are kept
-  std::filesystem::path summands_;         ///< that of its summands
+  std::filesystem::path summands_;         ///< the log of its summands
   std::filesystem::path known_runs_;       ///< their folder; empty without warm starts
   std::vector<std::string> last_run_;      ///< the name of its file, by experiment
   std::set<std::vector<double>> seen_;     ///< designs of value()
@@ -175,7 +175,7 @@ private:
   std::vector<double> costs_;
   std::vector<double> run_at_;    ///< the design of the last value()
   std::vector<int> runs_;         ///< the groups that hold the runs there; -1: none
-  std::vector<int> first_groups_; ///< that have read the meshes of the experiments
+  std::vector<int> first_groups_; ///< by experiment: the group that has read its meshes
   bool is_frozen_ = false, uses_residuals_ = false, follows_paths_ = false;
   std::vector<double> path_start_;   ///< a design
   std::vector<ObjectiveKind> kinds_; ///< by experiment

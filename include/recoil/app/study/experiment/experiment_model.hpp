@@ -25,12 +25,12 @@ void set_output_for_sweep(const Study& study, Scene& scene);
 /// values of parameters are not in it.
 std::string scene_as_run(const SceneFile& file);
 
-/// The files beside study and scene that the forward run of an experiment depends on: meshes, material data
+/// The files besides study and scene that the forward run of an experiment depends on: meshes, material data
 /// and modes.
 std::vector<std::filesystem::path> files_of_run(const Study& study, int experiment, const Scene& scene);
 
-/// Those that its gradient depends on: also observations and references; of a run folder its manifest, which
-/// holds the digests of the rest.
+/// The files that the gradient of an experiment depends on: also observations and references; of a run folder
+/// its manifest, which holds the digests of the rest.
 std::vector<std::filesystem::path> input_files(const Study& study, int experiment, const Scene& scene);
 
 /// A scene that was written with new interiors of the bodies that a shape moves.
@@ -70,7 +70,7 @@ public:
   std::vector<double> residuals() const override { return observation().residuals; }
 };
 
-/// One experiment of a study as a forward model: a scene, and the parameters of the study that act in it, in
+/// An experiment of a study as a forward model: a scene, and the parameters of the study that act in it, in
 /// the study's order, as fields of values.
 class ExperimentModel : public inverse::ForwardModel {
 public:
@@ -84,7 +84,7 @@ public:
   std::unique_ptr<inverse::ForwardProblem> at(const ParameterValues& values) const final {
     return problem_at(values);
   }
-  /// As at().
+  /// The problem that at() gives.
   virtual std::unique_ptr<ExperimentProblem> problem_at(const ParameterValues& values) const = 0;
   std::string parameter_name(std::size_t k) const override { return study_.parameters[parameters_[k]].name; }
   int history() const override { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
@@ -164,8 +164,8 @@ public:
   /// Writes the arrays value, gradient and gradient_scaled of a field into the group `group`. Collective.
   void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                    const ParameterValues& gradient) const;
-  /// As in known_run_file.hpp, on the nodes of a problem that this has made; nothing where solves do not
-  /// start near those of another run. Collective.
+  /// Write and read a known run (known_run_file.hpp) on the nodes of a problem that this has made; nothing
+  /// where solves do not start near those of another run. Collective.
   virtual void write_known_run(const std::filesystem::path& /*path*/,
                                const inverse::ForwardProblem& /*problem*/,
                                const inverse::KnownRun& /*run*/) const {}
@@ -196,11 +196,11 @@ protected:
 template <int dim>
 class ProblemOnMesh;
 
-/// That of a scene of finite elements in `dim` dimensions.
+/// The model of a scene of finite elements in `dim` dimensions.
 template <int dim>
 class ExperimentOnMesh final : public ExperimentModel {
 public:
-  /// As create().
+  /// See create().
   ExperimentOnMesh(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
                    const Interrupts& interrupts);
 

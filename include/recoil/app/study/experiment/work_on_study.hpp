@@ -18,7 +18,7 @@ namespace recoil::app {
 struct LoadedStudy {
   StudyFile file;
   std::vector<LoadedScene> scenes;
-  std::vector<std::filesystem::path> files; ///< that the runs read
+  std::vector<std::filesystem::path> files; ///< all that the runs read
   std::vector<std::string> warnings;
 };
 

@@ -17,7 +17,7 @@ class BoundaryExtension;
 
 namespace recoil::app {
 
-/// One parameter of a study in one experiment: how many values it has on this rank, and which of them acts
+/// A parameter of a study in one experiment: how many values it has on this rank, and which of them acts
 /// where. Values lie slot by slot, `components` numbers each.
 template <int dim>
 struct ParameterField {
@@ -47,8 +47,8 @@ struct ParameterField {
   std::vector<LocalIndex> slot_of_body;
   /// Per obstacle the slot that moves it, -1 = none; for obstacle motions.
   std::vector<LocalIndex> slot_of_obstacle;
-  /// As slot_of_cell per local mesh vertex, for fields per vertex; slot_of_cell then only tells which cells
-  /// they act in.
+  /// Per local mesh vertex its slot, -1 = none, for fields per vertex; slot_of_cell then only tells which
+  /// cells they act in.
   std::vector<LocalIndex> slot_of_vertex;
   /// Canonical numbers of all owned nodes, ascending, and the slot of each, -1 = none; of fields per node.
   /// The order of local nodes is another one for every shape.
@@ -82,9 +82,9 @@ struct ParameterField {
   std::size_t owned_size() const { return num_owned_slots * components; }
 };
 
-/// Those of one field on this rank.
+/// The values of one field on this rank.
 using FieldValues = std::span<const double>;
-/// All that act in an experiment, in the order of the study.
+/// All parameters that act in an experiment, in the order of the study.
 template <int dim>
 using ParameterFields = std::vector<ParameterField<dim>>;
 

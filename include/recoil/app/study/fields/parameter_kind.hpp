@@ -12,8 +12,8 @@
 #include "recoil/parameters/physical_gradient.hpp"
 #include "recoil/potentials/laws/law.hpp"
 
-/// What a kind of parameter consists of: reader, checks, runs, JSON Schema and docs/study.md know a kind by
-/// its row alone. The rows are in src/app/study/kinds.
+/// What a kind of parameter consists of. Reader, checks, runs, JSON Schema and docs/study.md know a kind only
+/// by its row; the rows are in src/app/study/kinds.
 namespace recoil::app {
 
 struct ExperimentScene;
@@ -25,7 +25,7 @@ enum class Components {
   one,    ///< a number
   vector, ///< one per space dimension
   spin,   ///< 1 in 2D, 3 in 3D
-  basis   ///< as many as the `basis` of a shape has
+  basis   ///< the number that the `basis` of a shape has
 };
 
 /// What values are put into before the problem of an experiment is built.
@@ -41,7 +41,7 @@ enum class Enters {
   terms,      ///< potentials, mass and objectives
   loads,      ///< potentials, by what varies in time
   prescribed, ///< prescribed displacements of the space at a time
-  obstacles,  ///< those of obstacles at a time
+  obstacles,  ///< motions of obstacles at a time
   initial     ///< initial displacement and velocity
 };
 
@@ -50,7 +50,7 @@ struct Moment {
   double time = 0, load_factor = 1;
 };
 
-/// Which derivatives are wanted: those of `quantity` by the values of the first of `fields`; the others are
+/// The derivatives that are wanted: of `quantity` by the values of the first of `fields`; the others are
 /// put into the initial state later.
 template <int dim>
 struct WeightsOf {
@@ -87,8 +87,8 @@ struct ParameterActions {
   void (*weights)(const WeightsOf<dim>&, const TakeWeight&) = nullptr;
 };
 
-/// One row of the table of kinds. `takes` and `needs` name the keys of a parameter beside those that
-/// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `prior`, `tie`). A later row of
+/// A row of the table of kinds. `takes` and `needs` name the keys of a parameter besides those that all
+/// have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `prior`, `tie`). A later row of
 /// the same name adds its `per` to the kind, whose values are checked and act as it says; keys and text that
 /// it has are then those of the kind.
 struct ParameterKind {

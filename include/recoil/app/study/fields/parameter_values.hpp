@@ -11,7 +11,7 @@
 /// the scene.
 namespace recoil::app {
 
-/// The files that start values come from: also the fit.h5 beside a fit.json.
+/// The files that start values come from: also the fit.h5 next to a fit.json.
 std::vector<std::filesystem::path> files_of_start(const StartFile& start);
 
 /// The values that a field starts from, slot by slot, ghosts included: those of the study or of a file, where
@@ -37,14 +37,14 @@ struct FieldSlots {
   GlobalIndex num_rows = 0;  ///< elements or vertices of all bodies
   std::vector<double> start; ///< values to start from
   std::vector<double> sizes; ///< what relative changes of values are relative to
-  /// Of the slots, in their order, where the prior is correlated: in the first experiment of the parameter,
-  /// which has the same elements in all.
+  /// The elements of the slots, in their order, where the prior is correlated: in the first experiment of the
+  /// parameter, which has the same elements in all.
   inverse::ElementMesh mesh = {};
 
   std::size_t slots_per_name() const { return ids.size() / names.size(); }
 };
 
-/// Those of all parameters that act in an experiment.
+/// The slots of all parameters that act in an experiment.
 using ExperimentSlots = std::vector<FieldSlots>;
 
 /// A scene with the values of the parameters in the place of its own.

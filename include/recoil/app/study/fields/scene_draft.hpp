@@ -24,7 +24,7 @@ public:
   SceneData(const parallel::Communicator& comm, const std::filesystem::path& folder, const std::string& name);
 
   /// Adds an array of which this rank holds `rows`, in rank order; the result is how a scene names it. A name
-  /// that was taken before gets a number.
+  /// that was used before gets a number.
   nlohmann::json add_array(const std::string& dataset, std::span<const double> rows, int columns);
   /// Adds a file with the text of the first rank; the result is how a scene names it.
   std::string add_text(const std::string& file, const std::string& text);
@@ -37,7 +37,7 @@ private:
   const parallel::Communicator& comm_;
   std::filesystem::path scene_, data_, aside_;
   bool has_folder_ = false;
-  std::map<std::string, int> times_; ///< that names of arrays were taken
+  std::map<std::string, int> times_; ///< how often names of arrays were used
   std::unique_ptr<io::Hdf5Writer> arrays_;
 };
 

@@ -40,7 +40,8 @@ template <int dim>
 void write_in_file_order(io::Hdf5Writer& file, const std::string& name, const ParameterField<dim>& field,
                          const mesh::DistributedMesh<dim>& mesh, std::span<const double> values);
 
-/// The inverse: the values of all slots of this rank, zero in those of other owners. Collective.
+/// Reads such an array again: the values of all slots of this rank, zero in those of other owners.
+/// Collective.
 /// @throws FileError on every rank if the array is of another mesh or field.
 template <int dim>
 std::vector<double> read_in_file_order(const io::Hdf5Reader& file, const std::string& name,

@@ -19,8 +19,8 @@ struct StudyFile {
 /// @throws InputError with file, line, JSON pointer, the offending value and how to fix it.
 StudyFile read_study(const std::filesystem::path& path);
 
-/// The same for a text that did not come from a file of its own. Relative paths are resolved against
-/// `folder`; `name` stands for the file in messages.
+/// Reads and checks a study from a text that did not come from a file of its own. Relative paths are resolved
+/// against `folder`; `name` stands for the file in messages.
 StudyFile parse_study(const std::string& text, const std::string& name, const std::filesystem::path& folder);
 
 /// The study that another rank read from `path`, from what its StudyFile holds: messages name the places

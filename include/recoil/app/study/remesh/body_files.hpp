@@ -12,7 +12,7 @@
 
 namespace recoil::app {
 
-/// One body of a scene with its ids, as files have it: vertices numbered from its own first one, volume ids
+/// A body of a scene with its ids, as files have it: vertices numbered from its own first one, volume ids
 /// as tags of its cells. Serial.
 struct BodyPart {
   struct Ids {

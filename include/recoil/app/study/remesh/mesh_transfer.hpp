@@ -10,7 +10,7 @@
 
 namespace recoil::app {
 
-/// Where fields on new meshes of bodies take their values from the old ones, which fill the same space:
+/// The transfer of fields to new meshes of bodies from the old ones, which fill the same space:
 /// values per element from the element that a centroid lies in, values per vertex and per node between those
 /// of the element that they lie in.
 struct MeshTransfer {
@@ -19,7 +19,7 @@ struct MeshTransfer {
     std::vector<std::int64_t> from;
     std::vector<double> weights;
   };
-  /// Of one place: per new row, in file order, and how many old ones there are.
+  /// The rows of one place: per new row, in file order, and how many old ones there are.
   struct Rows {
     std::vector<Row> rows;
     std::int64_t num_old = 0;

@@ -18,7 +18,7 @@ struct RemeshedScene {
 
 /// Lets Gmsh mesh the inside of bodies anew in a scene that write_scene_with_values() has written with their
 /// meshes: replaces these, their ids, and the arrays per element and node that the scene names.
-/// @param bodies by name, empty: all deformable ones. @param gmsh the program; its files are left beside
+/// @param bodies by name, empty: all deformable ones. @param gmsh the program; its files are left next to
 /// those of the scene. @param alone a communicator of this process.
 /// @throws InputError where the program is missing, or something of the scene cannot be carried over;
 /// FileError; Error of ExitCode::no_solution where there is no mesh. Serial.

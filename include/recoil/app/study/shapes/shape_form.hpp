@@ -11,16 +11,16 @@
 #include "recoil/app/study/fields/parameter_field.hpp"
 
 /// What a form of the basis of a shape consists of. Each form is one source of this folder, named in
-/// registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know a form by its row alone.
+/// registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know a form only by its row.
 namespace recoil::app {
 
-/// One row of the table of forms.
+/// A row of the table of forms.
 struct ShapeForm {
   const char* name;
-  /// What moves, for the documentation of `basis`, in which the name alone then is such a basis; null: it
+  /// What moves, for the documentation of `basis`, in which the mere name then is such a basis; null: it
   /// needs keys.
   const char* doc = nullptr;
-  /// Its keys, of which the first one tells that a basis is of this form and the others go with it.
+  /// Keys of the form, of which the first one tells that a basis is of this form and the others go with it.
   std::vector<Key> keys = {};
   const char* example = nullptr; ///< with the first key, where there is one
   /// Reads a basis that has been checked against the keys.
