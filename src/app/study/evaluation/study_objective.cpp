@@ -228,9 +228,9 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   share(world_, near, 0);
   std::vector<char> wanted(known.size());
   for (std::size_t e = 0; e < known.size(); ++e) wanted[e] = known[e] == 0 && group_of[e] < 0;
-  const std::vector<int> group_of = distribute(costs_, wanted, groups_.count());
+  const std::vector<int> distributed = distribute(costs_, wanted, groups_.count());
   for (std::size_t e = 0; e < known.size(); ++e)
-    if (wanted[e] != 0 || known[e] != 0) group_of[e] = dealt[e];
+    if (wanted[e] != 0 || known[e] != 0) group_of[e] = distributed[e];
   const std::filesystem::path& file = std::is_same_v<Result, ExperimentProduct> ? summands_ : added_to_;
   groups_.work_on(group_of, [&](int e) {
     const Stopwatch watch;

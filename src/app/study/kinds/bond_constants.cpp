@@ -75,6 +75,26 @@ ParameterKind per_bond(const char* name, const char* unit, const ParticleActions
           .on_particles = &actions};
 }
 
+ParameterKind strength(const char* name, const char* doc, const ParticleActions& actions) {
+  return {.name = name,
+          .unit = "Pa",
+          .takes = {"body", "per"},
+          .per = {Per::global, Per::body},
+          .range = positive,
+          .doc = doc,
+          .constant = name,
+          .is_strength = true,
+          .check =
+              [](const ExperimentScene& at, const ParameterSpec& parameter) {
+                at.fail(parameter,
+                        std::string(parameter.kind->name) +
+                            " is of bonded particles, and this scene is of finite elements; say by "
+                            "`experiment` which scenes are meant");
+              },
+          .by_dimension = {},
+          .on_particles = &actions};
+}
+
 } // namespace
 
 void require_constants_of_materials(const ParameterFields<3>& fields, const particles::ParticleSet& bodies) {
@@ -102,10 +122,16 @@ void require_softening(const ExperimentScene& at, const ParameterSpec& parameter
 }
 
 std::vector<ParameterKind> bond_constants_parameters() {
-  return {per_bond("young_modulus", "Pa", young_modulus_per_bond),
-          per_bond("poisson_ratio", nullptr, poisson_ratio_per_bond),
-          per_bond("tensile_strength", "Pa", tensile_strength_per_bond),
-          per_bond("shear_strength", "Pa", shear_strength_per_bond)};
+  return {
+      strength("tensile_strength",
+               "`tensile_strength` of bonded particles, in scenes with a `damage_width`; each bond has its "
+               "Weibull factor times the value, or, per bond, the value itself.",
+               bond_tensile_strength),
+      strength("shear_strength", "`shear_strength`, likewise.", bond_shear_strength),
+      per_bond("young_modulus", "Pa", young_modulus_per_bond),
+      per_bond("poisson_ratio", nullptr, poisson_ratio_per_bond),
+      per_bond("tensile_strength", "Pa", tensile_strength_per_bond),
+      per_bond("shear_strength", "Pa", shear_strength_per_bond)};
 }
 
 } // namespace recoil::app

@@ -14,10 +14,6 @@ std::vector<ParameterKind> prescribed_motion_parameters();
 std::vector<ParameterKind> dirichlet_nodes_parameters();
 std::vector<ParameterKind> particle_rotation_parameters();
 std::vector<ParameterKind> load_parameters();
-std::vector<ParameterKind> pressure_parameters();
-std::vector<ParameterKind> normal_traction_parameters();
-std::vector<ParameterKind> particle_force_parameters();
-std::vector<ParameterKind> bond_strength_parameters();
 std::vector<ParameterKind> shape_parameters();
 
 namespace {
@@ -49,10 +45,6 @@ std::span<const ParameterKind> parameter_kinds() {
     add(dirichlet_nodes_parameters());
     add(particle_rotation_parameters());
     add(load_parameters());
-    add(pressure_parameters());
-    add(normal_traction_parameters());
-    add(particle_force_parameters());
-    add(bond_strength_parameters());
     add(bond_constants_parameters());
     add(shape_parameters());
     return rows;
