@@ -75,7 +75,7 @@ PRODUCTS = [
      "slot_of(node), node, component, [&](std::size_t value, std::size_t at, double weight) { take(value, at, S * weight); });", STATIC, "values"),
     ("obstacles", "src/app/study/kinds/prescribed_motion.cpp", "slot, v, i, take);",
      "slot, v, i, [&](std::size_t value, std::size_t at, double weight) { take(value, at, S * weight); });", PRESSED, "values"),
-    *[(name, "src/app/study/kinds/initial_state.hpp", "take(slot * dim + i, node * dim + i, weight);",
+    *[(name, "src/app/study/kinds/initial_state.cpp", "take(slot * dim + i, node * dim + i, weight);",
        'take(slot * dim + i, node * dim + i, seeded(field.spec->kind->name == std::string("initial_velocity") ? "initial velocity" : "initial displacement") * weight);',
        DYNAMIC, "values") for name in ("initial velocity", "initial displacement")],
     ("initial spin", "src/app/study/kinds/initial_state.cpp", "node * dim + i, velocity[i]);", "node * dim + i, S * velocity[i]);", DYNAMIC, "spin"),

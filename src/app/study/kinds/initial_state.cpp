@@ -1,9 +1,12 @@
-#include "app/study/kinds/initial_state.hpp"
-
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "app/study/kinds/scene_checks.hpp"
+#include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/elastodynamics/build_problem.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/kinds/particle_actions.hpp"
 
 namespace recoil::app {
@@ -18,8 +21,6 @@ void check_replaced_spins(const ExperimentScene& at, const ParameterSpec& parame
                              "; write one entry with one `body` for every body there");
   }
 }
-
-} // namespace
 
 void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   require_bodies_and_regions(at, parameter);
@@ -51,7 +52,78 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
                           name_of(parameter.kind->per.back()));
 }
 
-namespace {
+/// Puts values into the nodes of a region. Nodes between two regions take the value that is put there last.
+template <class Slots, int dim>
+void put_into_nodes(const ParameterField<dim>& field, FieldValues values,
+                    const fem::FunctionSpace<dim>& space, linalg::Vector& vector) {
+  auto entries = vector.write_owned();
+  std::vector<char> reached(space.num_owned_nodes(), 0);
+  Slots::for_nodes(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
+    for (std::size_t i = 0; i < dim; ++i) {
+      double& entry = entries[node * dim + i];
+      if (reached[node] == 0) entry = 0;
+      entry += weight * values[slot * dim + i];
+    }
+    reached[node] = 1;
+  });
+}
+
+/// What is put at a node last is all that remains there.
+template <class Slots, int dim>
+void node_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const ParameterField<dim>& field = of.fields.front();
+  const auto& space = of.discrete.space();
+  std::vector<char> replaced(space.num_owned_nodes(), 0);
+  for (const ParameterField<dim>& later : of.fields.subspan(1))
+    if (later.spec->kind == field.spec->kind)
+      actions_of<dim>(*later.spec)
+          .weights({of.quantity, {&later, 1}, of.discrete, of.at},
+                   [&](std::size_t, std::size_t entry, double) { replaced[entry / dim] = 1; });
+  Slots::for_nodes(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
+    if (replaced[node] != 0) return;
+    for (std::size_t i = 0; i < dim; ++i) take(slot * dim + i, node * dim + i, weight);
+  });
+}
+
+/// An entry with an array of the values of nodes, NaN where there is none.
+template <class Slots, int dim>
+nlohmann::json nodal_entry(const ParameterField<dim>& field, FieldValues values, SceneDraft<dim>& to) {
+  const auto& mesh = to.geometry.mesh;
+  const fem::FunctionSpace<dim> space(mesh, body_orders(to.scene, mesh.body_names));
+  std::vector<double> nodes(space.num_owned_nodes() * dim, std::nan(""));
+  linalg::Vector sums(space.layout());
+  put_into_nodes<Slots>(field, values, space, sums);
+  Slots::for_nodes(field, space, [&](std::size_t node, LocalIndex, double) {
+    std::copy_n(sums.owned().begin() + node * dim, dim, nodes.begin() + node * dim);
+  });
+  const std::vector<double> rows = node_layout(space).template to_blocks<double>(nodes, dim);
+  return {{"body", mesh.body_names},
+          {"value", to.data.add_array("parameters/" + std::to_string(field.index), rows, dim)}};
+}
+
+/// In `initial_conditions` of a scene.
+constexpr const char* list_of(linalg::Vector stepping::State::*member) {
+  return member == &stepping::State::v ? "velocity" : "solution";
+}
+
+/// All but make_slots, for values that a scene has as an array.
+template <class Slots, int dim, linalg::Vector stepping::State::*member>
+ParameterActions<dim> nodal_actions() {
+  return {.write =
+              [](const auto& field, FieldValues values, auto& to) {
+                to.json["initial_conditions"][list_of(member)].push_back(
+                    nodal_entry<Slots>(field, values, to));
+              },
+          .apply_to_state =
+              [](const auto& field, FieldValues values, const auto& space, stepping::State& state) {
+                put_into_nodes<Slots>(field, values, space, state.*member);
+              },
+          .enters = Enters::initial,
+          .weights = node_weights<Slots, dim>};
+}
+
+// Of slots, for_nodes(field, space, act) calls act(owned node, slot, weight) for what makes the value of a
+// node.
 
 /// The slots of the cell with the highest input id around a node decide, as within an entry of a scene.
 struct SlotsOfCells {
@@ -198,6 +270,49 @@ ParameterActions<dim> spin_actions() {
           .weights = spin_weights<dim>};
 }
 
+/// Gives a field one slot for each node of the selected cells. Nodes inside of edges, faces and cells of
+/// higher orders have values of their own.
+template <int dim>
+void make_start_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
+  const fem::FunctionSpace<dim> space = builder.make_space();
+  std::vector<char> flags(space.num_nodes(), 0);
+  GlobalIndex count = 0;
+  for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell) {
+    if (!builder.selects(*field.spec, cell)) continue;
+    ++count;
+    for (const LocalIndex node : space.cell_nodes(cell)) flags[node] = 1;
+  }
+  builder.require_cells(*field.spec, count);
+  builder.add_node_slots(field, space, flags);
+}
+
+struct SlotsOfNodes {
+  template <int dim, class Act>
+  static void for_nodes(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
+    for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+      if (const LocalIndex slot = field.slot_at_node(space.canonical_ids()[node]); slot >= 0)
+        act(node, slot, 1.0);
+  }
+};
+
+template <int dim, linalg::Vector stepping::State::*member>
+ParameterActions<dim> start_actions() {
+  auto actions = nodal_actions<SlotsOfNodes, dim, member>();
+  actions.make_slots = make_start_slots<dim>;
+  return actions;
+}
+
+template <linalg::Vector stepping::State::*member>
+ParameterKind start_per_node(const char* name, const char* unit, parameters::Quantity quantity) {
+  return {.name = name,
+          .unit = unit,
+          .components = Components::vector,
+          .per = {Per::node},
+          .quantities = {quantity},
+          .check = check_initial,
+          .by_dimension = {start_actions<2, member>(), start_actions<3, member>()}};
+}
+
 } // namespace
 
 std::vector<ParameterKind> initial_state_parameters() {
@@ -237,6 +352,13 @@ std::vector<ParameterKind> initial_state_parameters() {
        .by_dimension = {field_actions<2, &stepping::State::u>(), field_actions<3, &stepping::State::u>()},
        .on_particles = &particle_displacement},
   };
+}
+
+/// The rows that add a `per` to kinds of initial_state_parameters().
+std::vector<ParameterKind> initial_nodes_parameters() {
+  namespace quantities = parameters::quantities;
+  return {start_per_node<&stepping::State::v>("initial_velocity", "m/s", quantities::velocity),
+          start_per_node<&stepping::State::u>("initial_displacement", "m", quantities::displacement)};
 }
 
 } // namespace recoil::app
