@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/study/experiment/experiment_kind.hpp"
-#include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/run/run_inputs.hpp"
+#include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/study/experiment/known_run_file.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/fields/written_values.hpp"

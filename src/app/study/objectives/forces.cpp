@@ -6,8 +6,8 @@
 #include <set>
 
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/study/fields/parameter_kind.hpp"
 #include "recoil/app/study/objectives/experiment_objectives.hpp"
 #include "recoil/app/study/objectives/particle_objectives.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "recoil/app/simulation/console.hpp"
+#include "recoil/app/run/console.hpp"
 
 namespace recoil::app {
 

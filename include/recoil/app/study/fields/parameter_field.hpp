@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 #include "recoil/app/study/base/study.hpp"
 
 namespace recoil::mesh_motion {

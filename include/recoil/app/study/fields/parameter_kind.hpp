@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "recoil/app/scene/keys.hpp"
-#include "recoil/app/study/fields/parameter_field.hpp"
 #include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/app/study/fields/parameter_field.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
 #include "recoil/potentials/laws/law.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "recoil/app/study/base/study_options.hpp"
 #include "recoil/app/run/console.hpp"
+#include "recoil/app/study/base/study_options.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 
