@@ -1,4 +1,4 @@
-#include "recoil/app/study/remesh/mesh_transfer.hpp"
+#include "recoil/app/study/remesh/remesh_scene.hpp"
 
 #include <algorithm>
 #include <array>
