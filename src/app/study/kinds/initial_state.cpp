@@ -102,7 +102,7 @@ nlohmann::json nodal_entry(const ParameterField<dim>& field, FieldValues values,
 }
 
 /// In `initial_conditions` of a scene.
-constexpr const char* list_of(linalg::Vector stepping::State::*member) {
+constexpr const char* name_of_list(linalg::Vector stepping::State::*member) {
   return member == &stepping::State::v ? "velocity" : "solution";
 }
 
@@ -111,7 +111,7 @@ template <class Slots, int dim, linalg::Vector stepping::State::*member>
 ParameterActions<dim> nodal_actions() {
   return {.write =
               [](const auto& field, FieldValues values, auto& to) {
-                to.json["initial_conditions"][list_of(member)].push_back(
+                to.json["initial_conditions"][name_of_list(member)].push_back(
                     nodal_entry<Slots>(field, values, to));
               },
           .apply_to_state =
@@ -256,7 +256,7 @@ ParameterActions<dim> field_actions() {
   auto actions = nodal_actions<SlotsOfCells, dim, member>();
   actions.make_slots = make_initial_slots<dim>;
   actions.write = [](const auto& field, FieldValues values, auto& to) {
-    write_initial(field, values, to, list_of(member));
+    write_initial(field, values, to, name_of_list(member));
   };
   return actions;
 }
