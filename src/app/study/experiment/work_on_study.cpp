@@ -81,7 +81,7 @@ ExitCode work_on_study(const parallel::Communicator& comm, const StudyCommand& c
       return ExitCode::interrupted;
     }
     if (!continues && !folder->is_settled()) {
-      // The corrected study would be refused a folder that is not empty; its log file is closed first.
+      // The corrected study could not begin in a folder that is not empty; its log file is closed first.
       start_log(comm, options.console);
       folder->discard(comm);
     }

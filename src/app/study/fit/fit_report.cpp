@@ -142,9 +142,9 @@ inverse::Uncertainty uncertainty_without_data(const DesignSpace& space, const Fi
   result.covariance = Eigen::MatrixXd::Constant(n, n, std::numeric_limits<double>::quiet_NaN());
   result.correlations = result.covariance;
   for (std::size_t i = 0; i < fit.x.size(); ++i) {
-    const bool held = solution.at_bound[i];
-    result.deviations.push_back(held ? std::numeric_limits<double>::quiet_NaN() : HUGE_VAL);
-    if (held) continue;
+    const bool at_bound = solution.at_bound[i];
+    result.deviations.push_back(at_bound ? std::numeric_limits<double>::quiet_NaN() : HUGE_VAL);
+    if (at_bound) continue;
     std::vector<double> shares(fit.x.size(), 0.0);
     shares[i] = 1;
     result.unidentifiable.push_back({shares, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL});
