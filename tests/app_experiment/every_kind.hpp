@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app_experiment/experiment.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 
 /// A scene in which every kind of parameter acts, and studies of them.
 namespace recoil::app::every_kind {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/study/experiment/parameter_chains.hpp"
+#include "recoil/app/study/experiment/check_scenes.hpp"
 #include "recoil/app/study/input/read_study.hpp"
 #include "support/derivatives.hpp"
 #include "support/temporary_folder.hpp"

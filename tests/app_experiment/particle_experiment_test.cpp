@@ -11,9 +11,10 @@
 
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/study/experiment/check_scenes.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "recoil/app/study/input/read_study.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app::particle_experiment_test {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/study/input/build_study.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "recoil/app/study/input/read_study.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
 
 namespace recoil::app::study_documentation_test {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app_study/study_text.hpp"
-#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/base/error.hpp"
