@@ -237,7 +237,7 @@ ResidualChanges ReducedObjective::sweep_forward(TangentProblem& tangent) {
                });
   result.linear_iterations = sweep.totals().linear_iterations;
   result.largest_relative_residual = sweep.totals().largest_relative_residual;
-  for (std::size_t k = 0; result.failure.empty() && k < tangent.step().num_directions(); ++k) {
+  for (std::size_t k = 0; result.failure.empty() && k < sweep.num_directions(); ++k) {
     result.columns.push_back(tangent.change_of_residuals(k));
     if (model_.comm().any(!is_finite(result.columns.back())))
       result.failure =

@@ -252,7 +252,7 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
         << type;
   }
   linalg::Vector du(discrete.space().layout()), dv(discrete.space().layout());
-  GradientChain<dim> chain(discrete, experiment.fields(), objectives);
+  GradientChain<dim> chain = gradient_chain(discrete, experiment.fields(), objectives);
   made->add_derivatives(state, 1, du.write_owned(), dv.write_owned(), chain.products().gradients[0]);
   std::vector<double> slopes{value, du.dot(along), dv.dot(along)};
   const auto expect_slope = [&](const std::string& by, double slope, const auto& moved_value) {

@@ -44,8 +44,8 @@ struct BondedParticlesSolver::Implementation {
     switches = may_switch();
     if (is_leapfrog() || switches) explicit_steps.emplace(problem, options.explicit_share);
     if (problem.contact)
-      problem.contact->barrier.set_law(options.contact_law.value_or(
-          is_leapfrog() ? potentials::ContactLaw::penalty : potentials::ContactLaw::barrier));
+      problem.barrier->set_law(options.contact_law.value_or(is_leapfrog() ? potentials::ContactLaw::penalty
+                                                                          : potentials::ContactLaw::barrier));
   }
 
   /// Time at the end of a part of the next step [s]: that of the last one is, to the bit, what time() gives
@@ -58,7 +58,7 @@ struct BondedParticlesSolver::Implementation {
     return explicit_steps ? options.dt / explicit_steps->num_sub_steps(options.dt) : 0;
   }
   bool has_barrier() const {
-    return problem.contact && problem.contact->barrier.law() == potentials::ContactLaw::barrier;
+    return problem.barrier && problem.barrier->law() == potentials::ContactLaw::barrier;
   }
   bool is_leapfrog() const { return options.integrator == ParticleIntegrator::leapfrog; }
   bool may_switch() const;
@@ -113,7 +113,7 @@ void warn_of_overlap(const BondedParticles& problem, double deepest) {
     log_warning_once(fmt::format("contact has let particles overlap by {:.0f} % of a radius and more: the "
                                  "penalty of leapfrog is too soft for their speeds; raise "
                                  "solver/contact/barrier_stiffness, {:g} N/m here",
-                                 100 * much, problem.contact->barrier.stiffness()));
+                                 100 * much, problem.barrier->stiffness()));
 }
 
 /// One step of leapfrog, whatever its sub-steps.
@@ -241,7 +241,7 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.history.clear();
   self.history.push(0, u, v, sound_internal(self.problem));
   set_internal(self.problem, self.history.newest().internal);
-  if (self.problem.contact) self.problem.contact->begin_step(self.options.t0, 0, u.local());
+  self.problem.begin_contact(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.implicit_steps.contact_energy(u));
   self.watch.begin(self.ledger);
 }
@@ -328,12 +328,12 @@ std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::layout() cons
 std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::tangent_layout() const {
   return problem().particles->tangents;
 }
-std::unique_ptr<stepping::DifferentiableStep>
-BondedParticlesSolver::recorded_step(BondedSweepProducts& products) {
+std::unique_ptr<stepping::MapReverseStep>
+BondedParticlesSolver::recorded_step(stepping::SweepProducts<3>& products) {
   return make_recorded_step(implementation_->problem, implementation_->options, products);
 }
-std::unique_ptr<stepping::TangentStep>
-BondedParticlesSolver::tangent_step(BondedSweepDirections& directions) {
+std::unique_ptr<stepping::MapTangentStep>
+BondedParticlesSolver::tangent_step(stepping::SweepDirections<3>& directions) {
   return make_tangent_step(implementation_->problem, implementation_->options, directions);
 }
 const BondedParticles& BondedParticlesSolver::problem() const { return implementation_->problem; }
@@ -367,25 +367,23 @@ void BondedParticlesSolver::restore_broken(std::span<const double> flags,
   if (!problem.contact) return;
   const std::vector<double> distances = particles::complete_bond_values(*problem.particles, least_distances);
   for (std::size_t bond = 0; bond < broken.size(); ++bond)
-    if (broken[bond] != 0) problem.contact->pairs.bond_distances()[bond] = distances[bond];
+    if (broken[bond] != 0) problem.contact->bond_distances()[bond] = distances[bond];
 }
 
 const ParticleLedger& BondedParticlesSolver::ledger() const { return implementation_->ledger; }
 
 std::vector<double> BondedParticlesSolver::obstacle_forces() const {
-  const ParticleContact& contact = *problem().contact;
+  const potentials::SphereObstacles& obstacles = problem().contact->obstacles();
   std::int32_t num_obstacles = 0;
   const std::int32_t first = std::int32_t(problem().particles->body_names.size());
-  for (const std::int32_t body : contact.pairs.obstacles().bodies)
-    num_obstacles = std::max(num_obstacles, body - first + 1);
-  for (const auto& plane : contact.pairs.obstacles().planes)
-    num_obstacles = std::max(num_obstacles, plane.body - first + 1);
+  for (const std::int32_t body : obstacles.bodies) num_obstacles = std::max(num_obstacles, body - first + 1);
+  for (const auto& plane : obstacles.planes) num_obstacles = std::max(num_obstacles, plane.body - first + 1);
   std::vector<double> forces(6 * std::size_t(num_obstacles), 0.0);
   if (implementation_->is_leapfrog() || implementation_->last_is_explicit) {
     implementation_->explicit_steps->contact()->add_obstacle_forces(first, forces);
   } else {
-    contact.barrier.add_obstacle_forces(first, forces);
-    contact.friction.add_obstacle_forces(first, forces);
+    problem().barrier->add_obstacle_forces(first, forces);
+    problem().friction->add_obstacle_forces(first, forces);
   }
   problem().particles->points->comm->sum(forces);
   return forces;
@@ -454,7 +452,7 @@ stepping::Entries BondedParticlesSolver::counts() const {
                             {"broken_bonds", implementation_->num_broken},
                             {"breaking_passes", implementation_->passes_of_step}};
   if (problem().contact) {
-    const potentials::SphereContact& pairs = problem().contact->pairs;
+    const potentials::SphereContact& pairs = *problem().contact;
     const parallel::Communicator& comm = *problem().particles->points->comm;
     entries.push_back({"active_pairs", comm.sum(GlobalIndex(pairs.touching().size()))});
     entries.push_back({"min_distance", comm.min(pairs.least_gap())});

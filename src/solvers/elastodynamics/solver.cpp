@@ -234,14 +234,14 @@ stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state
 }
 
 template <int dim>
-std::unique_ptr<stepping::DifferentiableStep>
-ElastodynamicsSolver<dim>::recorded_step(GlobalIndex num_records, SweepProducts<dim>& products) {
+std::unique_ptr<stepping::BdfReverseStep>
+ElastodynamicsSolver<dim>::recorded_step(GlobalIndex num_records, stepping::SweepProducts<dim>& products) {
   return make_recorded_step(implementation_->recorded_run(num_records), products);
 }
 
 template <int dim>
-std::unique_ptr<stepping::TangentStep>
-ElastodynamicsSolver<dim>::tangent_step(GlobalIndex num_records, SweepDirections<dim>& directions) {
+std::unique_ptr<stepping::BdfTangentStep>
+ElastodynamicsSolver<dim>::tangent_step(GlobalIndex num_records, stepping::SweepDirections<dim>& directions) {
   return make_tangent_step(implementation_->recorded_run(num_records), directions);
 }
 

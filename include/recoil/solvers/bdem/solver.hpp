@@ -11,9 +11,9 @@
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/bdem/integrator.hpp"
 #include "recoil/solvers/bdem/problem.hpp"
-#include "recoil/solvers/bdem/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 
 namespace recoil::solvers {
 
@@ -121,13 +121,14 @@ public:
   bool repeatable() const override;
 
   /// The steps of a run of this problem in which no bond has been severed, for the reverse sweep. The solver
-  /// must outlive it and not advance between linearize() and the products of a step; `products` must outlive
-  /// it.
+  /// must outlive it and not advance between linearize() and the products of a step; `products`, whose
+  /// gradients have quantities_of() the problem, must outlive it. Its tangent vectors are those of
+  /// `prescribed` and `initial` there.
   /// @throws InputError on every rank for integrators other than quasistatic, be_reflect and mid_reflectT,
   /// and where only some of the rotations of a particle are prescribed.
-  std::unique_ptr<stepping::DifferentiableStep> recorded_step(BondedSweepProducts& products);
+  std::unique_ptr<stepping::MapReverseStep> recorded_step(stepping::SweepProducts<3>& products);
   /// The same for the tangent-linear sweep.
-  std::unique_ptr<stepping::TangentStep> tangent_step(BondedSweepDirections& directions);
+  std::unique_ptr<stepping::MapTangentStep> tangent_step(stepping::SweepDirections<3>& directions);
 
   const BondedParticles& problem() const;
   /// Takes the same particles, bonds and loads as they lie on other ranks, at rest and intact:

@@ -11,9 +11,9 @@
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/elastodynamics/ledger.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
-#include "recoil/solvers/elastodynamics/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 
 namespace recoil::solvers {
 
@@ -129,11 +129,11 @@ public:
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
   /// stiffness must be given and friction lagged once or until it is converged. Uses the matrices of the
   /// solver, which must outlive it and not advance meanwhile; so must `products`.
-  std::unique_ptr<stepping::DifferentiableStep> recorded_step(GlobalIndex num_records,
-                                                              SweepProducts<dim>& products);
+  std::unique_ptr<stepping::BdfReverseStep> recorded_step(GlobalIndex num_records,
+                                                          stepping::SweepProducts<dim>& products);
   /// The same for the tangent-linear sweep. A run may advance between its steps.
-  std::unique_ptr<stepping::TangentStep> tangent_step(GlobalIndex num_records,
-                                                      SweepDirections<dim>& directions);
+  std::unique_ptr<stepping::BdfTangentStep> tangent_step(GlobalIndex num_records,
+                                                         stepping::SweepDirections<dim>& directions);
 
   /// Brings the terms of the problem, but for updates to a u, to the step of `record` as the sweeps see it:
   /// loads and obstacles of its end, friction lagged as in its solve. `record` completes a nominal step, or

@@ -144,17 +144,15 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
     friction = {};
     rolling = 0;
   }
-  problem.contact = std::make_unique<solvers::ParticleContact>(
-      particles, problem.prescribed, *problem.bonds,
-      obstacles_of(comm, scene, surfaces, particles.body_names.size()), scene.contact.dhat,
-      scene.contact.barrier_stiffness.value_or(default_stiffness(comm, problem, scene)), std::move(friction),
-      rolling, scene.contact.epsv);
+  problem.add_contact(obstacles_of(comm, scene, surfaces, particles.body_names.size()), scene.contact.dhat,
+                      scene.contact.barrier_stiffness.value_or(default_stiffness(comm, problem, scene)),
+                      std::move(friction), rolling, scene.contact.epsv);
 }
 
 void require_no_overlap(const parallel::Communicator& comm, const solvers::BondedParticles& problem,
                         const Scene& scene) {
   if (!problem.contact) return;
-  const potentials::SphereContact& pairs = problem.contact->pairs;
+  const potentials::SphereContact& pairs = *problem.contact;
   GlobalIndex count = 0;
   std::string first;
   for (const potentials::SphereTouch& touch : pairs.touching()) {

@@ -92,7 +92,7 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
   if (solver_->problem().contact) {
     least_distance_.clear();
     for (const LocalIndex bond : counted_)
-      least_distance_.push_back(solver_->problem().contact->pairs.bond_distances()[bond]);
+      least_distance_.push_back(solver_->problem().contact->bond_distances()[bond]);
     fields.push_back({"least_distance", 1, &bonds_, least_distance_, io::Centre::cell, true});
   }
   if (solver_->problem().strength) {

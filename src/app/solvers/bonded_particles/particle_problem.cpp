@@ -260,7 +260,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     if (!std::isnan(own.young_modulus)) bonds.young_modulus[bond] = own.young_modulus;
     if (!std::isnan(own.poisson_ratio)) bonds.poisson_ratio[bond] = own.poisson_ratio;
   }
-  problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(bonds));
+  problem.set_bonds(std::make_unique<potentials::BondPotential>(particles, std::move(bonds)));
   for (std::size_t k = 0; k < particles.ids.size(); ++k)
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
                            particles.volumes[k]);

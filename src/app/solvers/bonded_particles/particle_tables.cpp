@@ -172,7 +172,7 @@ void ParticleTables::add_reactions() const {
 }
 
 void ParticleTables::add_obstacle_forces() const {
-  const potentials::SphereContact& pairs = solver_.problem().contact->pairs;
+  const potentials::SphereContact& pairs = *solver_.problem().contact;
   const potentials::SphereObstacles& obstacles = pairs.obstacles();
   const auto first_body = std::int32_t(solver_.problem().particles->body_names.size());
   struct Sum {

@@ -208,6 +208,14 @@ void ExperimentModel::require_budget() const {
 }
 
 template <int dim>
+void FieldExperiment<dim>::read_start() {
+  for (const auto& field : fields_) {
+    parameters_.push_back(field.index);
+    start_.push_back(read_start_values(field, comm_));
+  }
+}
+
+template <int dim>
 std::optional<double> ExperimentOnMesh<dim>::freeze_stiffness(const ExperimentFolder& folder) {
   ContactSpec& contact = loaded_.file.scene.contact;
   if (!contact.enabled) return {};
@@ -239,18 +247,17 @@ std::optional<double> ExperimentOnMesh<dim>::freeze_stiffness(const ExperimentFo
 template <int dim>
 ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, const Study& study,
                                         int experiment, LoadedScene loaded, const Interrupts& interrupts)
-    : ExperimentModel(comm, study, experiment, std::move(loaded), interrupts),
-      geometry_(distribute_geometry<dim>(comm, loaded_)),
-      fields_(make_parameter_fields(study, experiment, scene(), geometry_)),
-      objectives_(open_objectives<dim>({study, experiment, scene(), geometry_.mesh})) {
+    : FieldExperiment<dim>(comm, study, experiment, std::move(loaded), interrupts),
+      geometry_(distribute_geometry<dim>(comm, loaded_)) {
+  fields_ = make_parameter_fields(study, experiment, scene(), geometry_);
+  objectives_ = open_objectives<dim>({study, experiment, scene(), geometry_.mesh});
   shaped_.assign(geometry_.mesh.body_names.size(), 0);
   for (const auto& field : fields_) {
     for (std::size_t body = 0; body < shaped_.size(); ++body)
       if (field.spec->basis && field.spec->takes_body(geometry_.mesh.body_names[body])) shaped_[body] = 1;
-    parameters_.push_back(field.index);
-    start_.push_back(read_start_values(field, comm));
   }
-  require_budget();
+  this->read_start();
+  this->require_budget();
 }
 
 template <int dim>
@@ -405,17 +412,6 @@ inverse::KnownRun ExperimentOnMesh<dim>::read_known_run(const std::filesystem::p
 }
 
 template <int dim>
-double ExperimentOnMesh<dim>::component_along(const Direction& direction, std::size_t k,
-                                              std::size_t entry) const {
-  return component_of(direction, fields_[k], diagonal(), start_[k], entry);
-}
-
-template <int dim>
-double ExperimentOnMesh<dim>::size_of_value(std::size_t k, double value) const {
-  return size_of(fields_[k], diagonal(), value);
-}
-
-template <int dim>
 FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
   const ParameterField<dim>& field = fields_[k];
   FieldSlots slots{field.index, field.components, is_replicated(k), {}, field.slot_names, 0, {}, {}};
@@ -466,6 +462,8 @@ std::vector<double> ExperimentOnMesh<dim>::read_values(const io::Hdf5Reader& fil
   return read_in_file_order(file, name, fields_[field], mesh());
 }
 
+template class FieldExperiment<2>;
+template class FieldExperiment<3>;
 template class ExperimentOnMesh<2>;
 template class ExperimentOnMesh<3>;
 

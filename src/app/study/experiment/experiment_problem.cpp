@@ -12,23 +12,25 @@ namespace recoil::app {
 
 namespace {
 
-objectives::ObservedState observed(const adjoint::StateOfRun& at) {
-  return {at.now.u.local(), at.now.v.local(), at.record.time, &at.record, at.previous.u.local()};
+objectives::ObservedState observed_state(const adjoint::StateOfRun& at) {
+  return {at.now.u.local(), at.now.v.local(),      at.record.time,
+          &at.record,       at.previous.u.local(), at.previous.internal};
 }
 
 /// The adjoint of the objective of one experiment, or of y' r.
 template <int dim>
-class ExperimentAdjoint final : public inverse::AdjointProblem, adjoint::StateDerivatives {
+class ObservedAdjoint final : public inverse::AdjointProblem, adjoint::StateDerivatives {
 public:
-  /// Arguments must outlive it. `y` in the order of the residuals; none: of the objective.
-  ExperimentAdjoint(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
-                    const Observation<dim>& seen, GlobalIndex num_records,
-                    std::optional<std::vector<double>> y = {})
-      : chain_(discrete, fields, seen.objectives), seen_(seen), y_(std::move(y)),
-        step_(discrete.solver().recorded_step(num_records, chain_.products())) {}
+  /// `problem` must outlive it. `y` in the order of the residuals; none: of the objective.
+  ObservedAdjoint(ObservedProblem<dim>& problem, GlobalIndex num_records,
+                  std::optional<std::vector<double>> y = {})
+      : chain_(problem.gradient_chain()), seen_(problem.observation()), y_(std::move(y)),
+        step_(problem.reverse_step(num_records, chain_.products())) {}
 
   adjoint::StateDerivatives& objective() override { return *this; }
-  stepping::DifferentiableStep& step() override { return *step_; }
+  stepping::DifferentiableStep step() override {
+    return std::visit([](const auto& step) { return stepping::DifferentiableStep(step.get()); }, step_);
+  }
   ParameterValues gradient() override { return chain_.finish(); }
   std::vector<inverse::GatheredArray> gathered() override { return chain_.gathered(); }
 
@@ -40,39 +42,44 @@ private:
     auto& products = chain_.products();
     parameters::PhysicalGradient<dim>& g = products.gradients[objective];
     if (y_)
-      objectives::add_residual_products<dim>(seen_.objectives, i, observed(at), seen_.composition,
+      objectives::add_residual_products<dim>(seen_.objectives, i, observed_state(at), seen_.composition,
                                              seen_.rows_of(i, std::span<const double>(*y_)),
                                              by.u.write_owned(), by.v.write_owned(),
                                              by.previous_u.write_owned(), g);
     else
-      objectives::add_derivatives<dim>(seen_.objectives, i, observed(at), seen_.composition,
+      objectives::add_derivatives<dim>(seen_.objectives, i, observed_state(at), seen_.composition,
                                        by.u.write_owned(), by.v.write_owned(), by.previous_u.write_owned(),
                                        g);
     // Where obstacles are at nominal times follows from their motion in full. Where they were at the start
     // of the step is computed with the products of the step, and the initial state has none.
     products.take_obstacles(objective, objectives::quantities::obstacle_positions, at.record.time, 1);
     if (products.loads) products.loads(objective, at.record.time);
+    if (const std::vector<double>* by_internal = g.find_numbers(stepping::internal_variables)) {
+      by.previous_internal = *by_internal;
+      g.clear(stepping::internal_variables);
+    }
   }
 
   GradientChain<dim> chain_;
   const Observation<dim>& seen_;
   std::optional<std::vector<double>> y_;
-  std::unique_ptr<stepping::DifferentiableStep> step_;
+  typename ObservedProblem<dim>::ReverseStep step_;
 };
 
 /// Gathers how the residuals of one experiment change along directions.
 template <int dim>
-class ExperimentTangent final : public inverse::TangentProblem, adjoint::StateTangents {
+class ObservedTangent final : public inverse::TangentProblem, adjoint::StateTangents {
 public:
-  /// Arguments must outlive it.
-  ExperimentTangent(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
-                    const Observation<dim>& seen, const std::vector<ParameterValues>& directions,
-                    GlobalIndex num_records)
-      : chain_(discrete, fields, directions), seen_(seen),
-        step_(discrete.solver().tangent_step(num_records, chain_.directions())),
-        changes_(directions.size(), std::vector<double>(seen.num_residuals())) {}
+  /// `problem` must outlive it.
+  ObservedTangent(ObservedProblem<dim>& problem, const std::vector<ParameterValues>& directions,
+                  GlobalIndex num_records)
+      : chain_(problem.tangent_chain(directions)), seen_(problem.observation()),
+        step_(problem.tangent_step(num_records, chain_.directions())),
+        changes_(directions.size(), std::vector<double>(seen_.num_residuals())) {}
 
-  stepping::TangentStep& step() override { return *step_; }
+  stepping::TangentStep step() override {
+    return std::visit([](const auto& step) { return stepping::TangentStep(step.get()); }, step_);
+  }
   adjoint::StateTangents& residuals() override { return *this; }
   std::vector<double> change_of_residuals(std::size_t direction) override {
     return std::move(changes_[direction]);
@@ -87,19 +94,48 @@ private:
     auto& directions = chain_.directions();
     directions.put_obstacles(direction, objectives::quantities::obstacle_positions, at.record.time, 1);
     if (directions.loads) directions.loads(direction, at.record.time);
+    if (auto* of_internal = directions.changes[direction].find_numbers(stepping::internal_variables))
+      std::ranges::copy(change.previous_internal, of_internal->begin());
     std::ranges::copy(objectives::residual_tangent<dim>(
-                          seen_.objectives, i, observed(at), seen_.composition, change.u.local(),
+                          seen_.objectives, i, observed_state(at), seen_.composition, change.u.local(),
                           change.v.local(), change.previous_u.local(), directions.changes[direction]),
                       seen_.rows_of(i, std::span(changes_[direction])).begin());
   }
 
   TangentChain<dim> chain_;
   const Observation<dim>& seen_;
-  std::unique_ptr<stepping::TangentStep> step_;
+  typename ObservedProblem<dim>::TangentStep step_;
   std::vector<std::vector<double>> changes_; ///< per direction
 };
 
 } // namespace
+
+template <int dim>
+GlobalIndex ObservedProblem<dim>::num_steps() const {
+  return model_.scene().time.steps;
+}
+
+template <int dim>
+std::vector<std::string> ObservedProblem<dim>::places_of_terms() const {
+  return model_.places_of_objectives();
+}
+
+template <int dim>
+std::unique_ptr<inverse::AdjointProblem> ObservedProblem<dim>::adjoint(GlobalIndex num_records) {
+  return std::make_unique<ObservedAdjoint<dim>>(*this, num_records);
+}
+
+template <int dim>
+std::unique_ptr<inverse::TangentProblem>
+ObservedProblem<dim>::tangent(const std::vector<ParameterValues>& directions, GlobalIndex num_records) {
+  return std::make_unique<ObservedTangent<dim>>(*this, directions, num_records);
+}
+
+template <int dim>
+std::unique_ptr<inverse::AdjointProblem> ObservedProblem<dim>::residual_adjoint(std::span<const double> y,
+                                                                                GlobalIndex num_records) {
+  return std::make_unique<ObservedAdjoint<dim>>(*this, num_records, std::vector(y.begin(), y.end()));
+}
 
 template <int dim>
 void ObservedProblem<dim>::require_derivatives() const {
@@ -111,25 +147,17 @@ void ObservedProblem<dim>::require_derivatives() const {
 template <int dim>
 ProblemOnMesh<dim>::ProblemOnMesh(const ExperimentOnMesh<dim>& model, const Scene& scene,
                                   const ParameterValues& values)
-    : model_(model), variant_(model.variant(scene, values)), observation_(model.objectives(), discrete()) {}
+    : ObservedProblem<dim>(model), model_(model), variant_(model.variant(scene, values)),
+      observation_(model.objectives(), discrete()) {}
 
 template <int dim>
-std::unique_ptr<inverse::AdjointProblem> ProblemOnMesh<dim>::adjoint(GlobalIndex num_records) {
-  return std::make_unique<ExperimentAdjoint<dim>>(discrete(), model_.fields(), observation_, num_records);
+GradientChain<dim> ProblemOnMesh<dim>::gradient_chain() {
+  return app::gradient_chain(discrete(), model_.fields(), observation_.objectives);
 }
 
 template <int dim>
-std::unique_ptr<inverse::TangentProblem>
-ProblemOnMesh<dim>::tangent(const std::vector<ParameterValues>& directions, GlobalIndex num_records) {
-  return std::make_unique<ExperimentTangent<dim>>(discrete(), model_.fields(), observation_, directions,
-                                                  num_records);
-}
-
-template <int dim>
-std::unique_ptr<inverse::AdjointProblem> ProblemOnMesh<dim>::residual_adjoint(std::span<const double> y,
-                                                                              GlobalIndex num_records) {
-  return std::make_unique<ExperimentAdjoint<dim>>(discrete(), model_.fields(), observation_, num_records,
-                                                  std::vector(y.begin(), y.end()));
+TangentChain<dim> ProblemOnMesh<dim>::tangent_chain(std::vector<ParameterValues> directions) {
+  return app::tangent_chain(discrete(), model_.fields(), std::move(directions));
 }
 
 template <int dim>

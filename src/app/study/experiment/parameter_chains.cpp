@@ -47,8 +47,9 @@ void add_to_vertex_owners(const mesh::DistributedMesh<dim>& mesh, int width, std
 template <int dim>
 std::vector<parameters::Quantity>
 quantities_of(DiscreteScene<dim>& discrete,
-              const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives, bool shape,
-              bool obstacles) {
+              const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives,
+              const ParameterWeights<dim>& weights) {
+  const bool shape = weights.changes(by::vertices), obstacles = weights.any_enters(Enters::obstacles);
   std::vector<parameters::Quantity> result{by::density, by::vertices};
   const auto add = [&](std::vector<parameters::Quantity> more) {
     result.insert(result.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -63,58 +64,76 @@ quantities_of(DiscreteScene<dim>& discrete,
   return result;
 }
 
-/// No change of anything that has one along some direction.
 template <int dim>
-parameters::PhysicalDirection<dim> no_change(const ParameterWeights<dim>& weights) {
+ParameterWeights<dim> weights_on(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields) {
+  ParameterWeights<dim> weights{fields};
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const ParameterActions<dim>& actions = actions_of<dim>(*fields[k].spec);
+    weights.all.push_back(
+        {k, actions.enters, fields[k].spec->kind->quantities,
+         [&, k](const parameters::Quantity& quantity, const Moment& at, const TakeWeight& take) {
+           actions_of<dim>(*fields[k].spec)
+               .weights({quantity, std::span(fields).subspan(k), discrete, at}, take);
+         }});
+  }
+  return weights;
+}
+
+template <int dim>
+std::size_t num_friction_coefficients(DiscreteScene<dim>& discrete) {
+  const auto& contact = discrete.solver().problem().contact;
+  return contact ? contact->parameters().friction.values.size() : 0;
+}
+
+template <int dim>
+parameters::PhysicalDirection<dim> no_change(DiscreteScene<dim>& discrete,
+                                             const ParameterWeights<dim>& weights) {
   std::vector<parameters::Quantity> quantities;
-  for (const ParameterField<dim>& field : weights.fields)
-    quantities.insert(quantities.end(), field.spec->kind->quantities.begin(),
-                      field.spec->kind->quantities.end());
+  for (const FieldWeights& of_field : weights.all)
+    quantities.insert(quantities.end(), of_field.quantities.begin(), of_field.quantities.end());
   if (weights.any_enters(Enters::obstacles)) quantities.push_back(by::previous_obstacle_positions);
-  DiscreteScene<dim>& discrete = weights.discrete;
   const auto& contact = discrete.solver().problem().contact;
   return {discrete.space(), quantities, contact ? std::size_t(contact->surface().num_owned()) : 0,
-          discrete.obstacles().num_vertices(), contact ? contact->parameters().friction.values.size() : 0};
+          discrete.obstacles().num_vertices(), num_friction_coefficients(discrete)};
+}
+
+/// Takes loads away, which are those of one time.
+template <class Arrays>
+void clear_loads(const std::vector<FieldWeights>& weights, Arrays& arrays) {
+  for (const FieldWeights& of_field : weights)
+    for (const parameters::Quantity& quantity : of_field.quantities)
+      if (of_field.enters == Enters::loads) arrays.clear(quantity);
 }
 
 } // namespace
 
 template <int dim>
 bool ParameterWeights<dim>::any_enters(Enters where) const {
-  return std::ranges::any_of(
-      fields, [&](const ParameterField<dim>& field) { return actions_of<dim>(*field.spec).enters == where; });
+  return std::ranges::find(all, where, &FieldWeights::enters) != all.end();
 }
 
 template <int dim>
 bool ParameterWeights<dim>::changes(const parameters::Quantity& quantity) const {
   return std::ranges::any_of(
-      fields, [&](const ParameterField<dim>& field) { return field.spec->kind->changes(quantity); });
+      all, [&](const FieldWeights& of_field) { return holds(of_field.quantities, quantity); });
 }
 
 template <int dim>
 void ParameterWeights<dim>::walk(
     Enters where, const Moment& at,
     const std::function<void(std::size_t, const parameters::Quantity&, const ShowWeights&)>& visit) const {
-  for (std::size_t k = 0; k < fields.size(); ++k) {
-    const ParameterActions<dim>& actions = actions_of<dim>(*fields[k].spec);
-    if (actions.enters != where) continue;
-    for (const parameters::Quantity& quantity : fields[k].spec->kind->quantities)
-      visit(k, quantity, [&](const TakeWeight& take) {
-        actions.weights({quantity, std::span(fields).subspan(k), discrete, at}, take);
-      });
-  }
+  for (const FieldWeights& of_field : all)
+    for (const parameters::Quantity& quantity : of_field.quantities)
+      if (of_field.enters == where)
+        visit(of_field.field, quantity, [&](const TakeWeight& take) { of_field.give(quantity, at, take); });
 }
 
 template <int dim>
-GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
-                                  const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives)
-    : weights_{discrete, fields} {
-  const bool obstacles = weights_.any_enters(Enters::obstacles);
-  const auto& contact = discrete.solver().problem().contact;
-  products_.gradients.emplace_back(
-      discrete.space(), quantities_of(discrete, objectives, weights_.changes(by::vertices), obstacles),
-      discrete.obstacles().num_vertices(), contact ? contact->parameters().friction.values.size() : 0);
-  for (const auto& field : fields) gradient_.emplace_back(field.size(), 0.0);
+GradientChain<dim>::GradientChain(ParameterWeights<dim> weights, const parallel::Communicator& comm,
+                                  parameters::PhysicalGradient<dim> zero, AddToVertexOwners add_to_owners)
+    : weights_(std::move(weights)), comm_(comm), add_to_owners_(std::move(add_to_owners)) {
+  products_.gradients.push_back(std::move(zero));
+  for (const auto& field : weights_.fields) gradient_.emplace_back(field.size(), 0.0);
   products_.wants_mass = weights_.changes_mass();
   const auto add = [this](Enters where, const Moment& at, auto entries) {
     weights_.add_transposed(where, at, entries, gradient_);
@@ -123,10 +142,9 @@ GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete, const ParameterF
     products_.loads = [this, add](std::size_t objective, double time) {
       auto& g = products_.gradients[objective];
       add(Enters::loads, {time}, [&](const auto& quantity) { return g.entries(quantity); });
-      g.clear(by::traction);
-      g.clear(by::pressure);
+      clear_loads(weights_.all, g);
     };
-  if (obstacles)
+  if (weights_.any_enters(Enters::obstacles))
     products_.obstacles = [add](std::size_t, double time, double load_factor, const auto& y) {
       add(Enters::obstacles, {time, load_factor}, [&](const auto&) { return parameters::components(y); });
     };
@@ -144,21 +162,21 @@ GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete, const ParameterF
 /// Completes the shares of the ranks.
 template <int dim>
 void GradientChain<dim>::sum_over_ranks(std::size_t k, std::span<double> gradient) const {
+  using Extent = typename ParameterField<dim>::Extent;
   const ParameterField<dim>& field = weights_.fields[k];
-  const auto& mesh = weights_.discrete.mesh();
-  if (field.extent == ParameterField<dim>::Extent::replicated) {
-    mesh.comm->sum(gradient);
-  } else if (field.extent == ParameterField<dim>::Extent::vertices) {
-    const std::size_t width = field.components;
-    std::vector<double> by_vertex(mesh.vertices.size() * width, 0.0);
+  if (field.extent == Extent::replicated || field.extent == Extent::bonds) {
+    comm_.sum(gradient);
+  } else if (field.extent == Extent::vertices) {
+    const std::size_t width = field.components, num_vertices = field.slot_of_vertex.size();
+    std::vector<double> by_vertex(num_vertices * width, 0.0);
     const auto copy = [&](auto act) {
-      for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+      for (std::size_t v = 0; v < num_vertices; ++v)
         if (field.slot_of_vertex[v] >= 0)
           for (std::size_t i = 0; i < width; ++i)
             act(by_vertex[v * width + i], gradient[field.slot_of_vertex[v] * width + i]);
     };
     copy([](double& at_vertex, double share) { at_vertex = share; });
-    add_to_vertex_owners(mesh, field.components, by_vertex);
+    add_to_owners_(field.components, by_vertex);
     copy([](double at_vertex, double& result) { result = at_vertex; });
   }
 }
@@ -166,7 +184,7 @@ void GradientChain<dim>::sum_over_ranks(std::size_t k, std::span<double> gradien
 template <int dim>
 ParameterValues GradientChain<dim>::finish() {
   parameters::PhysicalGradient<dim>& g = products_.gradients[0];
-  if (g.rest_positions()) add_to_vertex_owners(weights_.discrete.mesh(), dim, g.entries(by::vertices));
+  if (g.rest_positions()) add_to_owners_(dim, g.entries(by::vertices));
   weights_.add_transposed(
       Enters::terms, {}, [&](const auto& quantity) { return g.entries(quantity); }, gradient_);
   for (std::size_t k = 0; k < gradient_.size(); ++k) sum_over_ranks(k, gradient_[k]);
@@ -185,10 +203,10 @@ std::vector<inverse::GatheredArray> GradientChain<dim>::gathered() {
 }
 
 template <int dim>
-TangentChain<dim>::TangentChain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
+TangentChain<dim>::TangentChain(ParameterWeights<dim> weights, const parameters::PhysicalDirection<dim>& zero,
                                 std::vector<ParameterValues> changes)
-    : weights_{discrete, fields}, changes_(std::move(changes)) {
-  directions_.changes.assign(changes_.size(), no_change(weights_));
+    : weights_(std::move(weights)), changes_(std::move(changes)) {
+  directions_.changes.assign(changes_.size(), zero);
   directions_.changes_mass = weights_.changes_mass();
   const auto add = [this](Enters where, std::size_t direction, const Moment& at, const auto& entries) {
     weights_.add_product(where, at, changes_[direction], entries);
@@ -198,41 +216,61 @@ TangentChain<dim>::TangentChain(DiscreteScene<dim>& discrete, const ParameterFie
   if (weights_.any_enters(Enters::loads))
     directions_.loads = [this, add](std::size_t direction, double time) {
       auto& change = directions_.changes[direction];
-      change.clear(by::traction);
-      change.clear(by::pressure);
+      clear_loads(weights_.all, change);
       add(Enters::loads, direction, {time}, [&](const auto& quantity) { return change.entries(quantity); });
     };
   if (weights_.any_enters(Enters::prescribed))
     directions_.prescribed = [add](std::size_t direction, double time, double load_factor,
                                    linalg::Vector& y) {
-      y.fill(0);
       add(Enters::prescribed, direction, {time, load_factor}, [&](const auto&) { return y.write_owned(); });
-      y.update_ghosts();
     };
   if (weights_.any_enters(Enters::obstacles))
-    directions_.obstacles = [this, add](std::size_t direction, double time, double load_factor, auto& y) {
-      const auto& surface = weights_.discrete.solver().problem().contact->surface();
-      y.assign(surface.num_owned(), Eigen::Matrix<double, dim, 1>::Zero());
+    directions_.obstacles = [add](std::size_t direction, double time, double load_factor, auto& y) {
+      std::ranges::fill(y, Eigen::Matrix<double, dim, 1>::Zero());
       add(Enters::obstacles, direction, {time, load_factor},
           [&](const auto&) { return parameters::components(y); });
     };
   if (weights_.any_enters(Enters::initial))
     directions_.initial = [add](std::size_t direction, linalg::Vector& y, linalg::Vector& z) {
-      y.fill(0);
-      z.fill(0);
       add(Enters::initial, direction, {}, [&](const auto& quantity) {
         return quantity == by::displacement ? y.write_owned() : z.write_owned();
       });
-      y.update_ghosts();
-      z.update_ghosts();
     };
 }
 
-template struct ParameterWeights<2>;
-template struct ParameterWeights<3>;
-template class GradientChain<2>;
-template class GradientChain<3>;
-template class TangentChain<2>;
-template class TangentChain<3>;
+template <int dim>
+GradientChain<dim>
+gradient_chain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
+               const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives) {
+  ParameterWeights<dim> weights = weights_on(discrete, fields);
+  parameters::PhysicalGradient<dim> zero(discrete.space(), quantities_of(discrete, objectives, weights),
+                                         discrete.obstacles().num_vertices(),
+                                         num_friction_coefficients(discrete));
+  return {std::move(weights), *discrete.mesh().comm, std::move(zero),
+          [&mesh = discrete.mesh()](int width, std::span<double> values) {
+            add_to_vertex_owners(mesh, width, values);
+          }};
+}
+
+template <int dim>
+TangentChain<dim> tangent_chain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
+                                std::vector<ParameterValues> changes) {
+  ParameterWeights<dim> weights = weights_on(discrete, fields);
+  const parameters::PhysicalDirection<dim> zero = no_change(discrete, weights);
+  return {std::move(weights), zero, std::move(changes)};
+}
+
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template struct ParameterWeights<dim>;                                                                     \
+  template class GradientChain<dim>;                                                                         \
+  template class TangentChain<dim>;                                                                          \
+  template GradientChain<dim> gradient_chain(                                                                \
+      DiscreteScene<dim>&, const ParameterFields<dim>&,                                                      \
+      const std::vector<std::unique_ptr<objectives::Objective<dim>>>&);                                      \
+  template TangentChain<dim> tangent_chain(DiscreteScene<dim>&, const ParameterFields<dim>&,                 \
+                                           std::vector<ParameterValues>);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::app

@@ -8,18 +8,28 @@
 #include "recoil/app/study/fields/parameter_values.hpp"
 #include "recoil/mesh_motion/boundary_extension.hpp"
 #include "recoil/objectives/objective.hpp"
-#include "recoil/solvers/elastodynamics/sweep_products.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 
 /// The derivative of make_variant() and its transpose, between values of parameters and physical quantities.
 namespace recoil::app {
 
-/// W = d(physical quantities)/d(values) of all parameters of an experiment at the values that the discrete
-/// scene was made with, and its products. Both sides are in SI units, as scenes and studies have them. What
-/// it refers to must outlive it.
+/// How the values of a field change physical quantities that enter the equations in one place.
+struct FieldWeights {
+  std::size_t field; ///< number among those of the experiment
+  Enters enters;
+  std::vector<parameters::Quantity> quantities;
+  /// Gives all derivatives of a quantity by the values that are not zero: at the places of a
+  /// PhysicalDirection, or of owned entries of vectors. Collective.
+  std::function<void(const parameters::Quantity&, const Moment&, const TakeWeight&)> give;
+};
+
+/// W = d(physical quantities)/d(values) of all parameters of an experiment at the values that its problem was
+/// made with, and its products. Both sides are in SI units, as scenes and studies have them. What it refers
+/// to must outlive it.
 template <int dim>
 struct ParameterWeights {
-  DiscreteScene<dim>& discrete;
   const ParameterFields<dim>& fields;
+  std::vector<FieldWeights> all = {};
 
   /// Whether some parameter has values that enter there. Not collective, the same on every rank; so are the
   /// next two.
@@ -33,9 +43,9 @@ struct ParameterWeights {
 
   /// entries(quantity) += W values, for the fields that enter there.
   /// @param at when, for what depends on time
-  /// @param values of all fields, those of ghost slots included, as make_variant() asks for
+  /// @param values of all fields, those of ghost slots included
   /// @param entries gives this rank's array of a quantity, number by number: at the places of a
-  /// PhysicalDirection, or of owned nodes for what is prescribed and for the initial state
+  /// PhysicalDirection, or of owned entries for what is prescribed and for the initial state
   /// Collective.
   template <class Entries>
   void add_product(Enters where, const Moment& at, const ParameterValues& values, Entries entries) const {
@@ -81,21 +91,24 @@ private:
       const std::function<void(std::size_t k, const parameters::Quantity&, const ShowWeights&)>& visit) const;
 };
 
-/// The transposed product of make_variant(): turns what a reverse sweep finds, derivatives by physical
-/// quantities, into derivatives by the values of the parameters.
+/// Turns what a reverse sweep finds, derivatives by physical quantities, into derivatives by the values of
+/// the parameters.
 template <int dim>
 class GradientChain {
 public:
-  /// For the sum of `objectives`, at the values that `discrete` was made with. All arguments must outlive it.
-  /// Collective.
-  GradientChain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
-                const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives);
+  /// Adds what ranks have at their copies of mesh vertices, `width` numbers per local vertex, to the owners.
+  using AddToVertexOwners = std::function<void(int width, std::span<double> values)>;
+
+  /// `zero`: the gradient that the sweep adds to. `add_to_owners` may be empty where no field has values per
+  /// vertex or moves vertices. Collective.
+  GradientChain(ParameterWeights<dim> weights, const parallel::Communicator& comm,
+                parameters::PhysicalGradient<dim> zero, AddToVertexOwners add_to_owners = {});
   GradientChain(const GradientChain&) = delete;
   GradientChain& operator=(const GradientChain&) = delete;
 
   /// What the sweep adds to, one gradient: derivatives of J by physical quantities [unit of J per SI unit].
   /// Objectives may add their explicit derivatives too. Not collective; the functions in it are.
-  solvers::SweepProducts<dim>& products() { return products_; }
+  stepping::SweepProducts<dim>& products() { return products_; }
 
   /// dJ/dq by the values of every field, of the shape of ParameterValues: replicated slots complete on every
   /// rank, others on the owner of the slot; 0 at ghost slots of vertices. Once, after the sweep. Collective.
@@ -109,30 +122,41 @@ private:
   void sum_over_ranks(std::size_t k, std::span<double> gradient) const;
 
   ParameterWeights<dim> weights_;
-  solvers::SweepProducts<dim> products_;
+  const parallel::Communicator& comm_;
+  AddToVertexOwners add_to_owners_;
+  stepping::SweepProducts<dim> products_;
   ParameterValues gradient_;
 };
 
-/// The derivative of make_variant(), the transpose of GradientChain: turns changes of the values of the
-/// parameters into changes of physical quantities.
+/// The transpose of GradientChain: turns changes of the values of the parameters into changes of physical
+/// quantities.
 template <int dim>
 class TangentChain {
 public:
-  /// `changes`: dq of all values, one per direction, with ghost slots as values have. `discrete` and `fields`
-  /// must outlive it. Collective.
-  TangentChain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
+  /// `changes`: dq of all values, one per direction, with ghost slots as values have. `zero`: no change of
+  /// anything that has one along some direction. Collective.
+  TangentChain(ParameterWeights<dim> weights, const parameters::PhysicalDirection<dim>& zero,
                std::vector<ParameterValues> changes);
   TangentChain(const TangentChain&) = delete;
   TangentChain& operator=(const TangentChain&) = delete;
 
   /// What the sweep asks for: a change of every physical quantity per direction [SI unit of the quantity].
   /// Objectives may look at the changes too. Not collective; the functions in it are.
-  solvers::SweepDirections<dim>& directions() { return directions_; }
+  stepping::SweepDirections<dim>& directions() { return directions_; }
 
 private:
   ParameterWeights<dim> weights_;
   std::vector<ParameterValues> changes_;
-  solvers::SweepDirections<dim> directions_;
+  stepping::SweepDirections<dim> directions_;
 };
+
+/// The chains of an experiment of finite elements, at the values that `discrete` was made with by
+/// make_variant(), for the sum of `objectives` and along `changes`. Arguments must outlive them. Collective.
+template <int dim>
+GradientChain<dim> gradient_chain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
+                                  const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives);
+template <int dim>
+TangentChain<dim> tangent_chain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
+                                std::vector<ParameterValues> changes);
 
 } // namespace recoil::app

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "app/study/experiment/experiment_kind.hpp"
+#include "app/study/experiment/parameter_chains.hpp"
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_output.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
@@ -26,262 +25,47 @@ namespace recoil::app {
 
 namespace {
 
-objectives::ObservedState observed_particles(const adjoint::StateOfRun& at) {
-  return {at.now.u.local(), at.now.v.local(),      at.record.time,
-          &at.record,       at.previous.u.local(), at.previous.internal};
+/// The weights of the values that a problem was made with. Collective.
+ParameterWeights<3> weights_on(const solvers::BondedParticles& problem, const Scene& scene,
+                               const ParameterFields<3>& fields) {
+  struct Groups {
+    std::vector<std::vector<LocalIndex>> held, loaded;
+  };
+  const auto groups = std::make_shared<Groups>();
+  ParameterWeights<3> weights{fields};
+  const parallel::Communicator& comm = *problem.particles->points->comm;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const ParticleActions& actions = *particle_actions_of(*fields[k].spec);
+    const auto give = [&, groups, k, act = actions.weights](const parameters::Quantity& quantity,
+                                                            const Moment& at, const TakeWeight& take) {
+      act({quantity, fields[k], problem, scene, groups->held, groups->loaded, at.time}, take);
+    };
+    weights.all.push_back({k, actions.enters, actions.quantities, give});
+    // What is held starts where it is moved to.
+    if (actions.enters == Enters::prescribed)
+      weights.all.push_back(
+          {k, Enters::initial, actions.quantities,
+           [give, start = scene.time.t0](const auto& quantity, const Moment&, const TakeWeight& take) {
+             give(quantity, {start}, take);
+           }});
+  }
+  if (weights.any_enters(Enters::prescribed))
+    groups->held = prescribed_groups(comm, scene, *problem.particles);
+  if (weights.any_enters(Enters::loads)) groups->loaded = loaded_groups(comm, scene, *problem.particles);
+  return weights;
 }
 
-/// What values of parameters change, and by how much.
-struct ParticleChain {
-  const solvers::BondedParticles& problem;
-  const Scene& scene;
-  const ParameterFields<3>& fields;
-  /// prescribed_groups() and loaded_groups(), if a parameter moves or loads them.
-  std::vector<std::vector<LocalIndex>> held, loaded;
-
-  /// Collective.
-  ParticleChain(const solvers::BondedParticles& problem, const Scene& scene, const ParameterFields<3>& fields)
-      : problem(problem), scene(scene), fields(fields) {
-    if (changes(ParticleQuantity::prescribed))
-      held = prescribed_groups(*problem.particles->points->comm, scene, *problem.particles);
-    if (changes(ParticleQuantity::forces))
-      loaded = loaded_groups(*problem.particles->points->comm, scene, *problem.particles);
-  }
-
-  bool changes(ParticleQuantity quantity) const {
-    return std::ranges::any_of(fields, [&](const ParameterField<3>& field) {
-      return particle_actions_of(*field.spec)->changes(quantity);
-    });
-  }
-  /// by_values += (d entries / d values)' by_entries. Collective.
-  void add_transposed(ParticleQuantity quantity, double time, std::span<const double> by_entries,
-                      ParameterValues& by_values) const {
-    for_weights(quantity, time, [&](std::size_t k, std::size_t value, std::size_t entry, double weight) {
-      by_values[k][value] += weight * by_entries[entry];
-    });
-  }
-  /// entries += d entries / d values * values. Collective.
-  void add_product(ParticleQuantity quantity, double time, const ParameterValues& values,
-                   std::span<double> entries) const {
-    for_weights(quantity, time, [&](std::size_t k, std::size_t value, std::size_t entry, double weight) {
-      entries[entry] += weight * values[k][value];
-    });
-  }
-
-private:
-  template <class Act>
-  void for_weights(ParticleQuantity quantity, double time, Act act) const {
-    for (std::size_t k = 0; k < fields.size(); ++k) {
-      for (const ParticleWeights& weights : particle_actions_of(*fields[k].spec)->weights)
-        if (weights.quantity == quantity)
-          weights.give(
-              {fields[k], problem, scene, held, loaded, time},
-              [&](std::size_t value, std::size_t entry, double weight) { act(k, value, entry, weight); });
-    }
-  }
-};
-
-/// Its name among those of interactions; nullptr for others.
-const parameters::Quantity* interaction_quantity(ParticleQuantity quantity) {
-  using enum ParticleQuantity;
-  if (quantity == young_modulus) return &potentials::young_modulus_of_bonds;
-  if (quantity == poisson_ratio) return &potentials::poisson_ratio_of_bonds;
-  if (quantity == tensile_strength) return &solvers::tensile_strength;
-  if (quantity == friction) return &parameters::quantities::friction;
-  return quantity == shear_strength ? &solvers::shear_strength : nullptr;
-}
-
-/// act(quantity, entries) for what does not change in time, of a BondedGradient or a BondedDirection.
-template <class Physical, class Act>
-void for_constants(Physical& of, Act act) {
-  using enum ParticleQuantity;
-  for (const ParticleQuantity quantity :
-       {young_modulus, poisson_ratio, tensile_strength, shear_strength, friction})
-    if (const parameters::Quantity& name = *interaction_quantity(quantity);
-        of.interactions.find_numbers(name))
-      act(quantity, std::span(of.interactions.numbers(name)));
-  act(ParticleQuantity::mass, std::span(of.mass));
-  act(ParticleQuantity::gravity, std::span(of.gravity.data(), 3));
-}
-
-/// What objectives depend on beside the state; zero.
+/// What steps and objectives depend on; zero.
 template <class Arrays>
-Arrays explicit_arrays(const solvers::BondedParticles& problem) {
-  std::vector<parameters::Quantity> quantities = solvers::interaction_quantities(problem);
-  quantities.insert(quantities.end(), {particle_mass, gravity_vector, particle_loads, internal_variables});
-  typename Arrays::Sizes sizes = solvers::interaction_sizes(problem);
-  sizes[parameters::Place::particle] = problem.particles->num_owned();
-  sizes[parameters::Place::scene] = 1;
-  sizes[parameters::Place::internal] = solvers::sound_internal(problem).size();
+Arrays no_entries(const solvers::BondedParticles& problem) {
+  std::vector<parameters::Quantity> quantities = solvers::quantities_of(problem);
+  typename Arrays::Sizes sizes = solvers::sizes_of(problem);
+  if (problem.softens()) {
+    quantities.push_back(internal_variables);
+    sizes[parameters::Place::internal] = solvers::sound_internal(problem).size();
+  }
   return Arrays(sizes, quantities);
 }
-
-/// Their entries that do not change in time, as for_constants() gives them.
-template <class Arrays>
-std::span<double> explicit_entries(Arrays& of, ParticleQuantity quantity) {
-  if (const parameters::Quantity* name = interaction_quantity(quantity)) return of.numbers(*name);
-  return of.entries(quantity == ParticleQuantity::mass ? particle_mass : gravity_vector);
-}
-
-/// Forces and moments, of which objectives know the first.
-std::vector<double> with_moments(const std::vector<Eigen::Vector3d>& forces) {
-  std::vector<double> result(6 * forces.size(), 0.0);
-  for (std::size_t k = 0; k < forces.size(); ++k)
-    std::copy_n(forces[k].data(), 3, result.begin() + 6 * std::ptrdiff_t(k));
-  return result;
-}
-
-/// The adjoint of the objective of one experiment, or of y' r.
-class ParticleAdjoint final : public inverse::AdjointProblem, adjoint::StateDerivatives {
-public:
-  /// Arguments must outlive it. `y` in the order of the residuals; none: of the objective. Collective.
-  ParticleAdjoint(solvers::BondedParticlesSolver& solver, const Scene& scene,
-                  const ParameterFields<3>& fields, const Observation<3>& seen,
-                  std::optional<std::vector<double>> y = {})
-      : chain_(solver.problem(), scene, fields), seen_(seen), y_(std::move(y)),
-        explicit_(explicit_arrays<parameters::PhysicalGradient<3>>(solver.problem())) {
-    for (const auto& field : fields) gradient_.emplace_back(field.size(), 0.0);
-    products_.gradients.emplace_back(solver.problem());
-    if (chain_.changes(ParticleQuantity::forces))
-      products_.loads = [this](std::size_t, double time, std::span<const double> by_forces) {
-        chain_.add_transposed(ParticleQuantity::forces, time, by_forces, gradient_);
-      };
-    if (chain_.changes(ParticleQuantity::prescribed))
-      products_.prescribed = [this](std::size_t, double time, const linalg::Vector& by) {
-        chain_.add_transposed(ParticleQuantity::prescribed, time, by.owned(), gradient_);
-      };
-    products_.initial = [this](std::size_t, const linalg::Vector& by_u, const linalg::Vector& by_v) {
-      // Particles that are held start where they are moved to.
-      chain_.add_transposed(ParticleQuantity::prescribed, chain_.scene.time.t0, by_u.owned(), gradient_);
-      chain_.add_transposed(ParticleQuantity::initial_displacement, 0, by_u.owned(), gradient_);
-      chain_.add_transposed(ParticleQuantity::initial_velocity, 0, by_v.owned(), gradient_);
-    };
-    step_ = solver.recorded_step(products_);
-  }
-
-  adjoint::StateDerivatives& objective() override { return *this; }
-  stepping::DifferentiableStep& step() override { return *step_; }
-  ParameterValues gradient() override {
-    solvers::BondedGradient& by = products_.gradients[0];
-    for_constants(by, [&](ParticleQuantity quantity, std::span<double> entries) {
-      const std::span<const double> more = explicit_entries(explicit_, quantity);
-      std::ranges::transform(entries, more, entries.begin(), std::plus());
-      chain_.add_transposed(quantity, 0, entries, gradient_);
-    });
-    for (std::vector<double>& by_values : gradient_) chain_.problem.particles->points->comm->sum(by_values);
-    return std::move(gradient_);
-  }
-  std::vector<inverse::GatheredArray> gathered() override {
-    solvers::BondedGradient& by = products_.gradients[0];
-    std::vector<inverse::GatheredArray> result{{"mass", by.mass},
-                                               {"gravity", std::span(by.gravity.data(), 3)}};
-    by.interactions.for_each_array([&](const std::string& name, std::span<double> entries) {
-      result.push_back({name, entries});
-    });
-    explicit_.for_each_array([&](const std::string& name, std::span<double> entries) {
-      result.push_back({"explicit_" + name, entries});
-    });
-    for (std::size_t k = 0; k < gradient_.size(); ++k)
-      result.push_back({"parameter_" + std::to_string(k), gradient_[k]});
-    return result;
-  }
-
-private:
-  std::size_t num_objectives() const override { return 1; }
-  void add(std::size_t, const adjoint::StateOfRun& at, adjoint::StatePartials& by) override {
-    if (!at.record.completes_nominal) return;
-    const std::size_t i = at.record.nominal_step;
-    if (y_)
-      objectives::add_residual_products<3>(seen_.objectives, i, observed_particles(at), seen_.composition,
-                                           seen_.rows_of(i, std::span<const double>(*y_)), by.u.write_owned(),
-                                           by.v.write_owned(), by.previous_u.write_owned(), explicit_);
-    else
-      objectives::add_derivatives<3>(seen_.objectives, i, observed_particles(at), seen_.composition,
-                                     by.u.write_owned(), by.v.write_owned(), by.previous_u.write_owned(),
-                                     explicit_);
-    chain_.add_transposed(ParticleQuantity::forces, at.record.time,
-                          with_moments(explicit_.vectors(particle_loads)), gradient_);
-    explicit_.clear(particle_loads);
-    if (!chain_.problem.softens()) return;
-    by.previous_internal = explicit_.numbers(internal_variables);
-    explicit_.clear(internal_variables);
-  }
-
-  ParticleChain chain_;
-  const Observation<3>& seen_;
-  std::optional<std::vector<double>> y_;
-  parameters::PhysicalGradient<3> explicit_;
-  ParameterValues gradient_; ///< this rank's shares of what varies in time
-  solvers::BondedSweepProducts products_;
-  std::unique_ptr<stepping::DifferentiableStep> step_;
-};
-
-/// Gathers how the residuals of one experiment change along directions.
-class ParticleTangent final : public inverse::TangentProblem, adjoint::StateTangents {
-public:
-  /// Arguments must outlive it. Collective.
-  ParticleTangent(solvers::BondedParticlesSolver& solver, const Scene& scene,
-                  const ParameterFields<3>& fields, const Observation<3>& seen,
-                  std::vector<ParameterValues> directions)
-      : chain_(solver.problem(), scene, fields), seen_(seen), values_(std::move(directions)),
-        changes_(values_.size(), std::vector<double>(seen.num_residuals())) {
-    for (const ParameterValues& values : values_) {
-      solvers::BondedDirection& change = directions_.changes.emplace_back(solver.problem());
-      explicit_.push_back(explicit_arrays<parameters::PhysicalDirection<3>>(solver.problem()));
-      for_constants(change, [&](ParticleQuantity quantity, std::span<double> entries) {
-        chain_.add_product(quantity, 0, values, entries);
-        std::ranges::copy(entries, explicit_entries(explicit_.back(), quantity).begin());
-      });
-    }
-    if (chain_.changes(ParticleQuantity::forces))
-      directions_.loads = [this](std::size_t direction, double time, std::span<double> forces) {
-        chain_.add_product(ParticleQuantity::forces, time, values_[direction], forces);
-      };
-    if (chain_.changes(ParticleQuantity::prescribed))
-      directions_.prescribed = [this](std::size_t direction, double time, linalg::Vector& y) {
-        chain_.add_product(ParticleQuantity::prescribed, time, values_[direction], y.write_owned());
-      };
-    directions_.initial = [this](std::size_t direction, linalg::Vector& y, linalg::Vector& z) {
-      chain_.add_product(ParticleQuantity::prescribed, chain_.scene.time.t0, values_[direction],
-                         y.write_owned());
-      chain_.add_product(ParticleQuantity::initial_displacement, 0, values_[direction], y.write_owned());
-      chain_.add_product(ParticleQuantity::initial_velocity, 0, values_[direction], z.write_owned());
-    };
-    step_ = solver.tangent_step(directions_);
-  }
-
-  stepping::TangentStep& step() override { return *step_; }
-  adjoint::StateTangents& residuals() override { return *this; }
-  std::vector<double> change_of_residuals(std::size_t direction) override {
-    return std::move(changes_[direction]);
-  }
-
-private:
-  void see(std::size_t direction, const adjoint::StateOfRun& at,
-           const adjoint::StateChange& change) override {
-    if (!seen_.is_wanted(at.record)) return;
-    const std::size_t i = at.record.nominal_step;
-    auto& forces = explicit_[direction].vectors(particle_loads);
-    std::vector<double> with_turns(6 * forces.size(), 0.0);
-    chain_.add_product(ParticleQuantity::forces, at.record.time, values_[direction], with_turns);
-    for (std::size_t k = 0; k < forces.size(); ++k)
-      forces[k] = Eigen::Map<const Eigen::Vector3d>(with_turns.data() + 6 * k);
-    if (chain_.problem.softens())
-      std::ranges::copy(change.previous_internal, explicit_[direction].numbers(internal_variables).begin());
-    std::ranges::copy(objectives::residual_tangent<3>(seen_.objectives, i, observed_particles(at),
-                                                      seen_.composition, change.u.local(), change.v.local(),
-                                                      change.previous_u.local(), explicit_[direction]),
-                      seen_.rows_of(i, std::span(changes_[direction])).begin());
-  }
-
-  ParticleChain chain_;
-  const Observation<3>& seen_;
-  std::vector<ParameterValues> values_; ///< per direction, as the next two
-  std::vector<parameters::PhysicalDirection<3>> explicit_;
-  std::vector<std::vector<double>> changes_;
-  solvers::BondedSweepDirections directions_;
-  std::unique_ptr<stepping::TangentStep> step_;
-};
 
 /// The objectives of an experiment, to be built on its particles.
 std::vector<PendingObjective<3>> pend_on_particles(const Study& study, int experiment,
@@ -297,7 +81,8 @@ class ProblemOnParticles final : public ObservedProblem<3> {
 public:
   /// `model` must outlive it. Collective. @throws InputError on every rank.
   ProblemOnParticles(const ExperimentOnParticles& model, const ParameterValues& values)
-      : model_(model), scene_(model.scene_with(values)), solver_(model.make_solver(*scene_, values)),
+      : ObservedProblem(model), model_(model), scene_(model.scene_with(values)),
+        solver_(model.make_solver(*scene_, values)),
         observation_(pend_on_particles(model.study(), model.experiment(),
                                        {model.study(), *scene_, solver_->problem()}),
                      scene_->time, model.comm()) {
@@ -305,27 +90,27 @@ public:
   }
 
   stepping::Solver& solver() override { return *solver_; }
-  GlobalIndex num_steps() const override { return scene_->time.steps; }
   void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
                std::span<const double> internal) override {
     require_intact_bonds(record.time);
-    observation_.see(record, u, v, internal);
+    ObservedProblem::observe(record, u, v, internal);
   }
-  void keep_residuals() override { observation_.keep_residuals(); }
-  std::vector<std::string> places_of_terms() const override { return model_.places_of_objectives(); }
-  std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex) override {
-    return std::make_unique<ParticleAdjoint>(*solver_, *scene_, model_.fields(), observation_);
+  const Observation<3>& observation() const override { return observation_; }
+  GradientChain<3> gradient_chain() override {
+    return {weights_on(solver_->problem(), *scene_, model_.fields()), model_.comm(),
+            no_entries<parameters::PhysicalGradient<3>>(solver_->problem())};
   }
-  std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,
-                                                   GlobalIndex) override {
-    return std::make_unique<ParticleTangent>(*solver_, *scene_, model_.fields(), observation_, directions);
+  TangentChain<3> tangent_chain(std::vector<ParameterValues> directions) override {
+    return {weights_on(solver_->problem(), *scene_, model_.fields()),
+            no_entries<parameters::PhysicalDirection<3>>(solver_->problem()), std::move(directions)};
   }
-  std::unique_ptr<inverse::AdjointProblem> residual_adjoint(std::span<const double> y, GlobalIndex) override {
-    return std::make_unique<ParticleAdjoint>(*solver_, *scene_, model_.fields(), observation_,
-                                             std::vector(y.begin(), y.end()));
+  ReverseStep reverse_step(GlobalIndex, stepping::SweepProducts<3>& products) override {
+    return solver_->recorded_step(products);
+  }
+  TangentStep tangent_step(GlobalIndex, stepping::SweepDirections<3>& directions) override {
+    return solver_->tangent_step(directions);
   }
 
-  const Observation<3>& observation() const override { return observation_; }
   std::unique_ptr<RunOutput> make_output() override {
     return std::make_unique<ParticleOutput>(*solver_, *scene_);
   }
@@ -335,6 +120,7 @@ public:
   }
 
 private:
+  Observation<3>& observed() override { return observation_; }
   /// @throws InputError on every rank that names the first bond that is broken.
   void require_intact_bonds(double time) const {
     const solvers::BondedParticles& problem = solver_->problem();
@@ -462,17 +248,12 @@ ExperimentKind experiments_on_particles() {
 
 ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm, const Study& study,
                                              int experiment, LoadedScene loaded, const Interrupts& interrupts)
-    : ExperimentModel(comm, study, experiment, std::move(loaded), interrupts),
-      packed_(parallel::collectively(comm,
-                                     [&] {
-                                       return comm.rank() == 0 ? pack_bodies(scene(), loaded_.geometry)
-                                                               : particles::ParticleSet();
-                                     })),
-      fields_(make_particle_fields(comm, study, experiment, scene(), packed_)) {
-  for (const auto& field : fields_) {
-    parameters_.push_back(field.index);
-    start_.push_back(read_start_values(field, comm));
-  }
+    : FieldExperiment(comm, study, experiment, std::move(loaded), interrupts),
+      packed_(parallel::collectively(comm, [&] {
+        return comm.rank() == 0 ? pack_bodies(scene(), loaded_.geometry) : particles::ParticleSet();
+      })) {
+  fields_ = make_particle_fields(comm, study, experiment, scene(), packed_);
+  read_start();
   parallel::collectively(comm, [&] { require_constants_of_materials(fields_, packed_); });
   require_budget();
 }
@@ -483,7 +264,7 @@ std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& 
   changed->particle_solver.sudden_breaking = solvers::SuddenBreaking::shorter_steps;
   for (std::size_t k = 0; k < fields_.size(); ++k)
     if (const auto apply = particle_actions_of(*fields_[k].spec)->apply)
-      apply(fields_[k], values[k], *changed);
+      apply(fields_[k], values[k], {*changed});
   return changed;
 }
 
@@ -536,9 +317,9 @@ void ExperimentOnParticles::write_scene(const ParameterValues& values,
                                         const std::filesystem::path& folder) const {
   const std::unique_ptr<Scene> changed = scene_with(values);
   nlohmann::json json = nlohmann::json::parse(scene_as_run(loaded_.file));
+  ParticleDraft draft{*changed, json};
   for (std::size_t k = 0; k < fields_.size(); ++k)
-    if (const auto write = particle_actions_of(*fields_[k].spec)->write)
-      write(fields_[k], values[k], *changed, json);
+    if (const auto write = particle_actions_of(*fields_[k].spec)->write) write(fields_[k], values[k], draft);
   SceneData data(comm_, folder, name());
   const particles::ParticleSet bodies = bodies_with(values);
   for (std::size_t body = 0; body < scene().particle_bodies.size(); ++body) {
@@ -567,15 +348,6 @@ std::vector<double> ExperimentOnParticles::read_values(const io::Hdf5Reader& fil
       throw FileError("the array '" + name + "' belongs to another parameter");
     return values_of_rows(fields_[field], file.read_rows<double>(name, 0, rows));
   });
-}
-
-double ExperimentOnParticles::component_along(const Direction& direction, std::size_t k,
-                                              std::size_t entry) const {
-  return component_of(direction, fields_[k], 1.0, start_[k], entry);
-}
-
-double ExperimentOnParticles::size_of_value(std::size_t k, double value) const {
-  return size_of(fields_[k], 1.0, value);
 }
 
 } // namespace recoil::app

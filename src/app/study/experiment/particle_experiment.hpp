@@ -8,7 +8,7 @@ namespace recoil::app {
 
 /// An experiment on a scene of bonded particles. Every rank holds all values of its parameters; those per
 /// bond belong to the first one.
-class ExperimentOnParticles final : public ExperimentModel {
+class ExperimentOnParticles final : public FieldExperiment<3> {
 public:
   /// As create().
   ExperimentOnParticles(const parallel::Communicator& comm, const Study& study, int experiment,
@@ -17,13 +17,7 @@ public:
   std::unique_ptr<ExperimentProblem> problem_at(const ParameterValues& values) const override;
   int history() const override { return 1; }
   std::string tolerance_keys() const override { return "solver/bonded_particles/tolerance"; }
-  const std::vector<std::string>& bodies(std::size_t k) const override { return fields_[k].slot_names; }
-  bool is_replicated(std::size_t k) const override {
-    return fields_[k].extent == ParameterField<3>::Extent::replicated;
-  }
   FieldSlots slots(std::size_t field) const override;
-  std::span<const GlobalIndex> local_slots(std::size_t k) const override { return fields_[k].slot_ids; }
-  std::size_t owned_size(std::size_t k) const override { return fields_[k].owned_size(); }
   ObjectiveKind check_start() const override;
   ResidualRows residual_rows() const override;
   std::vector<ForcePeaks> peaks(std::span<const double> residuals) const override;
@@ -33,7 +27,6 @@ public:
   std::vector<double> read_values(const io::Hdf5Reader& file, const std::string& name,
                                   std::size_t field) const override;
 
-  const ParameterFields<3>& fields() const { return fields_; }
   const Interrupts& interrupts() const { return interrupts_; }
   /// The scene with values of the parameters.
   std::unique_ptr<Scene> scene_with(const ParameterValues& values) const;
@@ -45,11 +38,8 @@ public:
 private:
   /// The particles with values per bond, on the first rank.
   particles::ParticleSet bodies_with(const ParameterValues& values) const;
-  double component_along(const Direction& direction, std::size_t field, std::size_t entry) const override;
-  double size_of_value(std::size_t field, double value) const override;
 
   particles::ParticleSet packed_; ///< on the first rank
-  ParameterFields<3> fields_;
 };
 
 } // namespace recoil::app

@@ -38,7 +38,7 @@ void apply_to_constants(const ParameterField<3>& field, FieldValues values,
 
 void weights_per_bond(const ParticleWeightsOf& of, const TakeWeight& take) {
   const auto& bonds = of.problem.particles->bonds;
-  const std::vector<GlobalIndex>& ids = of.field.slot_ids;
+  const std::vector<GlobalIndex>& ids = of.field().slot_ids;
   for (std::size_t bond = 0; bond < bonds.size(); ++bond)
     if (const auto at = std::ranges::lower_bound(ids, bonds[bond].id);
         at != ids.end() && *at == bonds[bond].id)
@@ -47,18 +47,18 @@ void weights_per_bond(const ParticleWeightsOf& of, const TakeWeight& take) {
 
 template <double BondConstants::*constant>
 ParticleActions actions_per_bond(void (*check)(const ExperimentScene&, const ParameterSpec&),
-                                 ParticleQuantity quantity) {
-  return {check, nullptr, nullptr, {{quantity, weights_per_bond}}, apply_to_constants<constant>};
+                                 const parameters::Quantity& quantity) {
+  return {check, nullptr, nullptr, {quantity}, weights_per_bond, Enters::terms, apply_to_constants<constant>};
 }
 
-const ParticleActions young_modulus_per_bond =
-    actions_per_bond<&BondConstants::young_modulus>(check_moduli_of_bonds, ParticleQuantity::young_modulus);
-const ParticleActions poisson_ratio_per_bond =
-    actions_per_bond<&BondConstants::poisson_ratio>(check_moduli_of_bonds, ParticleQuantity::poisson_ratio);
-const ParticleActions tensile_strength_per_bond = actions_per_bond<&BondConstants::tensile_strength>(
-    check_strengths_of_bonds, ParticleQuantity::tensile_strength);
-const ParticleActions shear_strength_per_bond = actions_per_bond<&BondConstants::shear_strength>(
-    check_strengths_of_bonds, ParticleQuantity::shear_strength);
+const ParticleActions young_modulus_per_bond = actions_per_bond<&BondConstants::young_modulus>(
+    check_moduli_of_bonds, potentials::young_modulus_of_bonds);
+const ParticleActions poisson_ratio_per_bond = actions_per_bond<&BondConstants::poisson_ratio>(
+    check_moduli_of_bonds, potentials::poisson_ratio_of_bonds);
+const ParticleActions tensile_strength_per_bond =
+    actions_per_bond<&BondConstants::tensile_strength>(check_strengths_of_bonds, solvers::tensile_strength);
+const ParticleActions shear_strength_per_bond =
+    actions_per_bond<&BondConstants::shear_strength>(check_strengths_of_bonds, solvers::shear_strength);
 
 ParameterKind per_bond(const char* name, const char* unit, const ParticleActions& actions) {
   return {.name = name,

@@ -115,22 +115,26 @@ inline std::vector<double> numbers_of(const DirichletEntry& entry) {
   return numbers;
 }
 
-/// Puts values into the entries of BoundaryConditions::*list that the parameter sets.
-template <int dim, auto list>
-void apply_to_entries(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
+/// Puts values into the entries of BoundaryConditions::*list that the parameter sets; of any actions.
+template <auto list>
+inline constexpr auto apply_to_entries = [](const auto& field, FieldValues values, const auto& to) {
   for (auto& entry : to.scene.boundary_conditions.*list)
     if (field.spec->sets(entry)) set_in_time(entry, *field.spec, to.scene.time, values, field.components);
-}
+};
 
 /// Writes these values into a scene, where the list has the name `name`.
-template <auto list, int dim>
-void write_entries(const ParameterField<dim>& field, SceneDraft<dim>& to, const char* name) {
+template <auto list>
+void write_entries(const auto& field, auto& to, const char* name) {
   const auto& entries = to.scene.boundary_conditions.*list;
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (field.spec->sets(entries[i]))
       write_values_in_time(numbers_of(entries[i]), entries[i].interpolation,
                            to.json["boundary_conditions"][name][i]);
 }
+
+inline constexpr auto write_dirichlet_entries = [](const auto& field, FieldValues, auto& to) {
+  write_entries<&BoundaryConditions::dirichlet>(field, to, "dirichlet_boundary");
+};
 
 /// The derivatives of a component of the vector `row` of a quantity, which an entry prescribes: by the values
 /// of steps, or by that of `slot`, which the interpolation of the entry multiplies.
@@ -162,7 +166,7 @@ void load_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
 template <int dim, auto list, const char* name>
 ParameterActions<dim> facet_load_actions() {
   return {.make_slots = make_step_slots<dim>,
-          .apply = apply_to_entries<dim, list>,
+          .apply = apply_to_entries<list>,
           .write = [](const auto& field, FieldValues, auto& to) { write_entries<list>(field, to, name); },
           .enters = Enters::loads,
           .weights = load_weights<dim, list>};

@@ -28,68 +28,38 @@ void check_friction(const ExperimentScene& at, const ParameterSpec& parameter) {
                            at.scene.file.string() + "; use 1 or -1");
 }
 
-void add_friction_pair(const ParameterSpec& parameter, FieldValues values, Scene& scene) {
-  scene.contact.friction_pairs.push_back({{parameter.bodies[0], parameter.bodies[1]}, values[0]});
-}
-
-template <int dim>
-void apply_friction(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
-  add_friction_pair(*field.spec, values, to.scene);
-}
+constexpr auto apply_friction = [](const auto& field, FieldValues values, const auto& to) {
+  const auto& bodies = field.spec->bodies;
+  to.scene.contact.friction_pairs.push_back({{bodies[0], bodies[1]}, values[0]});
+};
 
 /// The last coefficient of a pair counts, and a scene may give one only.
-void write_friction_pairs(const Scene& scene, nlohmann::json& json) {
-  nlohmann::json& list = json["contact"]["friction_pairs"] = nlohmann::json::array();
+constexpr auto write_friction = [](const auto&, FieldValues, auto& to) {
+  nlohmann::json& list = to.json["contact"]["friction_pairs"] = nlohmann::json::array();
   std::set<std::set<std::string>> seen;
-  for (const FrictionPair& pair : std::views::reverse(scene.contact.friction_pairs))
+  for (const FrictionPair& pair : std::views::reverse(to.scene.contact.friction_pairs))
     if (seen.insert({pair.bodies[0], pair.bodies[1]}).second)
       list.push_back({{"bodies", pair.bodies}, {"coefficient", pair.coefficient}});
-}
-
-template <int dim>
-void write_friction(const ParameterField<dim>&, FieldValues, SceneDraft<dim>& to) {
-  write_friction_pairs(to.scene, to.json);
-}
+};
 
 /// The coefficients of a scene are those of its pairs in their order, then that of all others.
-void give_friction_weight(const Scene& scene, const std::vector<std::string>& bodies,
-                          const TakeWeight& take) {
-  const auto& pairs = scene.contact.friction_pairs;
+constexpr auto friction_weights = [](const auto& of, const TakeWeight& take) {
+  const auto& pairs = of.scene().contact.friction_pairs;
   const auto own = std::find_if(pairs.rbegin(), pairs.rend(), [&](const FrictionPair& pair) {
-    return std::ranges::is_permutation(pair.bodies, bodies);
+    return std::ranges::is_permutation(pair.bodies, of.field().spec->bodies);
   });
   take(0, pairs.rend() - own - 1, 1);
-}
-
-template <int dim>
-void friction_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
-  give_friction_weight(of.discrete.scene(), of.fields.front().spec->bodies, take);
-}
+};
 
 template <int dim>
 ParameterActions<dim> friction_actions() {
-  return {.apply = apply_friction<dim>, .write = write_friction<dim>, .weights = friction_weights<dim>};
-}
-
-void apply_particle_friction(const ParameterField<3>& field, FieldValues values, Scene& scene) {
-  add_friction_pair(*field.spec, values, scene);
-}
-
-void write_particle_friction(const ParameterField<3>&, FieldValues, const Scene& scene,
-                             nlohmann::json& json) {
-  write_friction_pairs(scene, json);
-}
-
-void particle_friction_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
-  give_friction_weight(of.scene, of.field.spec->bodies, take);
+  return {.apply = apply_friction, .write = write_friction, .weights = friction_weights};
 }
 
 } // namespace
 
-const ParticleActions particle_friction{check_friction,
-                                        apply_particle_friction,
-                                        write_particle_friction,
-                                        {{ParticleQuantity::friction, particle_friction_weights}}};
+const ParticleActions particle_friction{
+    check_friction, apply_friction, write_friction, {parameters::quantities::friction}, friction_weights};
 
 std::vector<ParameterKind> friction_parameters() {
   return {{.name = "friction",

@@ -36,19 +36,19 @@ template <class Act>
 void for_particles_of(const ParticleWeightsOf& of, Act act) {
   const auto& particles = *of.problem.particles;
   for (LocalIndex k = 0; k < particles.num_owned(); ++k)
-    if (const LocalIndex slot = of.field.slot_of_body[particles.body[k]]; slot >= 0)
+    if (const LocalIndex slot = of.field().slot_of_body[particles.body[k]]; slot >= 0)
       act(std::size_t(k), std::size_t(slot));
 }
 
 // Materials: the last entry that holds for a body counts.
 
 template <auto constant>
-void apply_to_bonds(const ParticleField& field, FieldValues values, Scene& scene) {
-  for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
-    BondMaterialEntry entry = *find_bond_material(scene, body);
+void apply_to_bonds(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
+  for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
+    BondMaterialEntry entry = *find_bond_material(to.scene, body);
     entry.bodies = {body};
     entry.*constant = value[0];
-    scene.bond_materials.push_back(std::move(entry));
+    to.scene.bond_materials.push_back(std::move(entry));
   });
 }
 
@@ -60,10 +60,10 @@ bool holds_for(const json& entry, const std::string& body) {
   return holds(names.get<std::vector<std::string>>(), body);
 }
 
-void write_bonds(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
-  json& materials = to["materials"];
+void write_bonds(const ParticleField& field, FieldValues values, ParticleDraft& to) {
+  json& materials = to.json["materials"];
   if (materials.is_object()) materials = json::array({materials});
-  for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
+  for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
     json entry;
     for (const json& before : materials)
       if (holds_for(before, body)) entry = before;
@@ -79,15 +79,21 @@ void bond_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
   const auto& particles = *of.problem.particles;
   std::vector<double> of_bodies;
   for (std::size_t body = 0; body < particles.body_names.size(); ++body)
-    of_bodies.push_back(of.field.slot_of_body[body] < 0 ? 0
-                                                        : derivative(of.scene, particles.body_names[body]));
+    of_bodies.push_back(
+        of.field().slot_of_body[body] < 0 ? 0 : derivative(of.scene(), particles.body_names[body]));
   for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
     const auto body = particles.body[particles.bonds[bond].a];
-    if (const LocalIndex slot = of.field.slot_of_body[body]; slot >= 0) take(slot, bond, of_bodies[body]);
+    if (const LocalIndex slot = of.field().slot_of_body[body]; slot >= 0) take(slot, bond, of_bodies[body]);
   }
 }
 
 double one(const Scene&, const std::string&) { return 1; }
+
+/// Bonds have nu, and at a macroscopic modulus another E.
+void poisson_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
+  (of.quantity == potentials::young_modulus_of_bonds ? bond_weights<bond_modulus_by_poisson>
+                                                     : bond_weights<one>)(of, take);
+}
 
 /// 1 unless the modulus of the scene is macroscopic: bonds are in proportion to it.
 double bonds_per_modulus(const Scene& scene, const std::string& body) {
@@ -115,10 +121,10 @@ void strength_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
   const auto& particles = *of.problem.particles;
   for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
     const auto body = particles.body[particles.bonds[bond].a];
-    if (const LocalIndex slot = of.field.slot_of_body[body]; slot >= 0)
+    if (const LocalIndex slot = of.field().slot_of_body[body]; slot >= 0)
       take(slot, bond,
            ((*of.problem.strength).*of_bonds)[bond] /
-               *(find_bond_material(of.scene, particles.body_names[body])->*of_material));
+               *(find_bond_material(of.scene(), particles.body_names[body])->*of_material));
   }
 }
 
@@ -165,19 +171,20 @@ void check_initial_list(const ExperimentScene& at, const ParameterSpec& paramete
 }
 
 template <InitialList list>
-void apply_initial_list(const ParticleField& field, FieldValues values, Scene& scene) {
-  for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
-    InitialField& entry = (scene.initial_conditions.*list).emplace_back();
+void apply_initial_list(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
+  for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
+    InitialField& entry = (to.scene.initial_conditions.*list).emplace_back();
     entry.region = {{}, {body}, field.spec->where.entry};
     entry.value.assign(value.begin(), value.end());
   });
 }
 
 template <InitialList list>
-void write_initial_list(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
+void write_initial_list(const ParticleField& field, FieldValues values, ParticleDraft& to) {
   const char* key = list == &InitialConditions::solution ? "solution" : "velocity";
-  for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
-    to["initial_conditions"][key].push_back({{"body", json::array({body})}, {"value", numbers_in(value)}});
+  for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
+    to.json["initial_conditions"][key].push_back(
+        {{"body", json::array({body})}, {"value", numbers_in(value)}});
   });
 }
 
@@ -207,9 +214,9 @@ bool spins_alone(const AngularVelocity& spin, const std::string& body) {
   return spin.region.bodies == std::vector{body};
 }
 
-void apply_particle_spin(const ParticleField& field, FieldValues values, Scene& scene) {
-  auto& spins = scene.initial_conditions.angular_velocity;
-  for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
+void apply_particle_spin(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
+  auto& spins = to.scene.initial_conditions.angular_velocity;
+  for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
     AngularVelocity spin{{{}, {body}, field.spec->where.entry}, numbers_in(value), {}};
     for (const AngularVelocity& before : spins)
       if (spins_alone(before, body)) spin.center = before.center;
@@ -218,9 +225,9 @@ void apply_particle_spin(const ParticleField& field, FieldValues values, Scene& 
   });
 }
 
-void write_particle_spin(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
-  json& spins = to["initial_conditions"]["angular_velocity"];
-  for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
+void write_particle_spin(const ParticleField& field, FieldValues values, ParticleDraft& to) {
+  json& spins = to.json["initial_conditions"]["angular_velocity"];
+  for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
     json entry{{"body", json::array({body})}, {"value", numbers_in(value)}}, others = json::array();
     for (json& before : spins) {
       const bool alone = before.contains("body") && holds_for(before, body);
@@ -246,7 +253,7 @@ std::vector<Eigen::Vector3d> centres_of_spins(const ParticleWeightsOf& of) {
   for (std::size_t body = 0; body < particles.body_names.size(); ++body) {
     const double* own = &moments[4 * body];
     centres.push_back(Eigen::Vector3d(own[0], own[1], own[2]) / own[3]);
-    for (const AngularVelocity& spin : of.scene.initial_conditions.angular_velocity)
+    for (const AngularVelocity& spin : of.scene().initial_conditions.angular_velocity)
       if (spin.center && spins_alone(spin, particles.body_names[body])) centres.back() = *spin.center;
   }
   return centres;
@@ -280,23 +287,10 @@ void check_particle_motion(const ExperimentScene& at, const ParameterSpec& param
   refuse_shared_entries(at, parameter, entries);
 }
 
-void apply_particle_motion(const ParticleField& field, FieldValues values, Scene& scene) {
-  for (DirichletEntry& entry : scene.boundary_conditions.dirichlet)
-    if (field.spec->sets(entry)) set_in_time(entry, *field.spec, scene.time, values, field.components);
-}
-
-void write_particle_motion(const ParticleField& field, FieldValues, const Scene& scene, json& to) {
-  const auto& entries = scene.boundary_conditions.dirichlet;
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (field.spec->sets(entries[i]))
-      write_values_in_time(numbers_of(entries[i]), entries[i].interpolation,
-                           to["boundary_conditions"]["dirichlet_boundary"][i]);
-}
-
 /// Of several entries of a particle, the last one says what is held and how it moves.
 void motion_weights_of_particles(const ParticleWeightsOf& of, const TakeWeight& take) {
-  const ParameterSpec& spec = *of.field.spec;
-  const auto& entries = of.scene.boundary_conditions.dirichlet;
+  const ParameterSpec& spec = *of.field().spec;
+  const auto& entries = of.scene().boundary_conditions.dirichlet;
   std::vector<char> done(6 * std::size_t(of.problem.particles->num_owned()), 0);
   for (std::size_t e = entries.size(); e-- > 0;)
     for (const LocalIndex k : of.held[e])
@@ -305,7 +299,7 @@ void motion_weights_of_particles(const ParticleWeightsOf& of, const TakeWeight& 
         if (std::exchange(done[at], 1) != 0 || !entries[e].value[i].constrained || !spec.sets(entries[e]))
           continue;
         const double factor = spec.per_step ? 1 : time_factor(entries[e].interpolation, int(i), of.time);
-        for (const auto& [step, weight] : step_weights(spec, of.scene.time, of.time))
+        for (const auto& [step, weight] : step_weights(spec, of.scene().time, of.time))
           take(3 * step + i, at, weight * factor);
       }
 }
@@ -337,25 +331,25 @@ void check_particle_force(const ExperimentScene& at, const ParameterSpec& parame
                 "; add an entry with this id, its value may be zero");
 }
 
-void apply_particle_force(const ParticleField& field, FieldValues values, Scene& scene) {
-  for (ParticleForce& force : scene.particle_forces)
+void apply_particle_force(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
+  for (ParticleForce& force : to.scene.particle_forces)
     if (sets_force(*field.spec, force)) force.value.assign(values.begin(), values.end());
 }
 
-void write_particle_force(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
-  for (std::size_t i = 0; i < scene.particle_forces.size(); ++i)
-    if (sets_force(*field.spec, scene.particle_forces[i]))
-      to["boundary_conditions"]["particle_forces"][i]["value"] = numbers_in(values);
+void write_particle_force(const ParticleField& field, FieldValues values, ParticleDraft& to) {
+  for (std::size_t i = 0; i < to.scene.particle_forces.size(); ++i)
+    if (sets_force(*field.spec, to.scene.particle_forces[i]))
+      to.json["boundary_conditions"]["particle_forces"][i]["value"] = numbers_in(values);
 }
 
 /// The particles of an entry share its force.
 void force_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
   const parallel::Communicator& comm = *of.problem.particles->points->comm;
   for (std::size_t i = 0; i < of.loaded.size(); ++i) {
-    if (!sets_force(*of.field.spec, of.scene.particle_forces[i])) continue;
+    if (!sets_force(*of.field().spec, of.scene().particle_forces[i])) continue;
     const double share = 1.0 / double(comm.sum(GlobalIndex(of.loaded[i].size())));
     for (const LocalIndex k : of.loaded[i])
-      for (std::size_t c = 0; c < 3; ++c) take(c, 6 * std::size_t(k) + c, share);
+      for (std::size_t c = 0; c < 3; ++c) take(c, 3 * std::size_t(k) + c, share);
   }
 }
 
@@ -368,12 +362,12 @@ void check_particle_gravity(const ExperimentScene& at, const ParameterSpec& para
             "bonded particles have one gravity for all bodies; leave this out");
 }
 
-void apply_particle_gravity(const ParticleField&, FieldValues values, Scene& scene) {
-  scene.gravity = numbers_in(values);
+void apply_particle_gravity(const ParticleField&, FieldValues values, const ParticleInputs& to) {
+  to.scene.gravity = numbers_in(values);
 }
 
-void write_particle_gravity(const ParticleField&, FieldValues values, const Scene&, json& to) {
-  to["gravity"] = numbers_in(values);
+void write_particle_gravity(const ParticleField&, FieldValues values, ParticleDraft& to) {
+  to.json["gravity"] = numbers_in(values);
 }
 
 void gravity_weights(const ParticleWeightsOf&, const TakeWeight& take) {
@@ -399,66 +393,66 @@ void make_bond_slots(const parallel::Communicator& comm, const particles::Partic
 
 } // namespace
 
-const ParticleActions bond_young_modulus{check_bodies_of_particles,
-                                         apply_to_bonds<&BondMaterialEntry::E>,
-                                         write_bonds,
-                                         {{ParticleQuantity::young_modulus, bond_weights<bonds_per_modulus>}},
-                                         nullptr,
-                                         &BondConstants::young_modulus};
+namespace by = parameters::quantities;
+
+const ParticleActions bond_young_modulus{.check = check_bodies_of_particles,
+                                         .apply = apply_to_bonds<&BondMaterialEntry::E>,
+                                         .write = write_bonds,
+                                         .quantities = {potentials::young_modulus_of_bonds},
+                                         .weights = bond_weights<bonds_per_modulus>,
+                                         .of_bond = &BondConstants::young_modulus};
 const ParticleActions bond_poisson_ratio{
-    check_bodies_of_particles,
-    apply_to_bonds<&BondMaterialEntry::nu>,
-    write_bonds,
-    {{ParticleQuantity::poisson_ratio, bond_weights<one>},
-     {ParticleQuantity::young_modulus, bond_weights<bond_modulus_by_poisson>}},
-    nullptr,
-    &BondConstants::poisson_ratio};
+    .check = check_bodies_of_particles,
+    .apply = apply_to_bonds<&BondMaterialEntry::nu>,
+    .write = write_bonds,
+    .quantities = {potentials::poisson_ratio_of_bonds, potentials::young_modulus_of_bonds},
+    .weights = poisson_weights,
+    .of_bond = &BondConstants::poisson_ratio};
 const ParticleActions bond_tensile_strength{
-    check_strength<&BondMaterialEntry::tensile_strength>,
-    apply_to_bonds<&BondMaterialEntry::tensile_strength>,
-    write_bonds,
-    {{ParticleQuantity::tensile_strength,
-      strength_weights<&solvers::BondStrength::tensile, &BondMaterialEntry::tensile_strength>}},
-    nullptr,
-    &BondConstants::tensile_strength};
+    .check = check_strength<&BondMaterialEntry::tensile_strength>,
+    .apply = apply_to_bonds<&BondMaterialEntry::tensile_strength>,
+    .write = write_bonds,
+    .quantities = {solvers::tensile_strength},
+    .weights = strength_weights<&solvers::BondStrength::tensile, &BondMaterialEntry::tensile_strength>,
+    .of_bond = &BondConstants::tensile_strength};
 const ParticleActions bond_shear_strength{
-    check_strength<&BondMaterialEntry::shear_strength>,
-    apply_to_bonds<&BondMaterialEntry::shear_strength>,
-    write_bonds,
-    {{ParticleQuantity::shear_strength,
-      strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>}},
-    nullptr,
-    &BondConstants::shear_strength};
+    .check = check_strength<&BondMaterialEntry::shear_strength>,
+    .apply = apply_to_bonds<&BondMaterialEntry::shear_strength>,
+    .write = write_bonds,
+    .quantities = {solvers::shear_strength},
+    .weights = strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>,
+    .of_bond = &BondConstants::shear_strength};
 const ParticleActions particle_density{check_particle_density,
                                        apply_to_bonds<&BondMaterialEntry::rho>,
                                        write_bonds,
-                                       {{ParticleQuantity::mass, density_weights}}};
+                                       {solvers::particle_mass},
+                                       density_weights};
 const ParticleActions particle_gravity{check_particle_gravity,
                                        apply_particle_gravity,
                                        write_particle_gravity,
-                                       {{ParticleQuantity::gravity, gravity_weights}}};
-const ParticleActions particle_velocity{
-    check_initial_list<&InitialConditions::velocity>,
-    apply_initial_list<&InitialConditions::velocity>,
-    write_initial_list<&InitialConditions::velocity>,
-    {{ParticleQuantity::initial_velocity, velocity_weights_of_particles}}};
-const ParticleActions particle_displacement{
-    check_initial_list<&InitialConditions::solution>,
-    apply_initial_list<&InitialConditions::solution>,
-    write_initial_list<&InitialConditions::solution>,
-    {{ParticleQuantity::initial_displacement, displacement_weights_of_particles}}};
-const ParticleActions particle_spin{check_particle_spin,
-                                    apply_particle_spin,
-                                    write_particle_spin,
-                                    {{ParticleQuantity::initial_velocity, spin_weights_of_particles}}};
-const ParticleActions particle_motion{check_particle_motion,
-                                      apply_particle_motion,
-                                      write_particle_motion,
-                                      {{ParticleQuantity::prescribed, motion_weights_of_particles}}};
-const ParticleActions force_on_particles{check_particle_force,
-                                         apply_particle_force,
-                                         write_particle_force,
-                                         {{ParticleQuantity::forces, force_weights}}};
+                                       {solvers::gravity_vector},
+                                       gravity_weights};
+const ParticleActions particle_velocity{check_initial_list<&InitialConditions::velocity>,
+                                        apply_initial_list<&InitialConditions::velocity>,
+                                        write_initial_list<&InitialConditions::velocity>,
+                                        {by::velocity},
+                                        velocity_weights_of_particles,
+                                        Enters::initial};
+const ParticleActions particle_displacement{check_initial_list<&InitialConditions::solution>,
+                                            apply_initial_list<&InitialConditions::solution>,
+                                            write_initial_list<&InitialConditions::solution>,
+                                            {by::displacement},
+                                            displacement_weights_of_particles,
+                                            Enters::initial};
+const ParticleActions particle_spin{check_particle_spin, apply_particle_spin,       write_particle_spin,
+                                    {by::velocity},      spin_weights_of_particles, Enters::initial};
+const ParticleActions particle_motion{
+    check_particle_motion,       apply_to_entries<&BoundaryConditions::dirichlet>,
+    write_dirichlet_entries,     {by::displacement},
+    motion_weights_of_particles, Enters::prescribed};
+const ParticleActions force_on_particles{check_particle_force, apply_particle_force,
+                                         write_particle_force, {solvers::particle_loads},
+                                         force_weights,        Enters::loads};
 
 void check_bodies_of_particles(const ExperimentScene& at, const ParameterSpec& parameter) {
   require_deformable(at, parameter.bodies, parameter.where.of("body"));

@@ -25,25 +25,25 @@ void check_rotation(const ExperimentScene& at, const ParameterSpec& parameter) {
   refuse_shared_entries(at, parameter, entries);
 }
 
-void apply_rotation(const ParticleField& field, FieldValues values, Scene& scene) {
-  for (DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
+void apply_rotation(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
+  for (DirichletEntry& entry : to.scene.boundary_conditions.dirichlet) {
     if (!field.spec->sets(entry)) continue;
-    if (field.spec->per_step) entry.turn.interpolation = step_tables(scene.time, values, 3);
+    if (field.spec->per_step) entry.turn.interpolation = step_tables(to.scene.time, values, 3);
     const std::vector<double> ones(3, 1.0);
     const FieldValues numbers = field.spec->per_step ? FieldValues(ones) : values;
     entry.turn.value.assign(numbers.begin(), numbers.end());
   }
 }
 
-void write_rotation(const ParticleField& field, FieldValues, const Scene& scene, nlohmann::json& to) {
-  const auto& entries = scene.boundary_conditions.dirichlet;
+void write_rotation(const ParticleField& field, FieldValues, ParticleDraft& to) {
+  const auto& entries = to.scene.boundary_conditions.dirichlet;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!field.spec->sets(entries[i])) continue;
     std::vector<double> numbers;
     for (const Expression& component : entries[i].turn.value) numbers.push_back(component({}));
     nlohmann::json written = nlohmann::json::object();
     write_values_in_time(numbers, entries[i].turn.interpolation, written);
-    nlohmann::json& entry = to["boundary_conditions"]["dirichlet_boundary"][i];
+    nlohmann::json& entry = to.json["boundary_conditions"]["dirichlet_boundary"][i];
     entry["rotation"] = written["value"];
     if (written.contains("interpolation")) entry["rotation_interpolation"] = written["interpolation"];
   }
@@ -52,14 +52,14 @@ void write_rotation(const ParticleField& field, FieldValues, const Scene& scene,
 /// A change of the rotation vector a by da turns a particle by J_r(a) da about its own axes, of which tangent
 /// vectors have r times. Of several entries of a particle, the last one says how it turns.
 void rotation_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
-  const ParameterSpec& spec = *of.field.spec;
-  const auto& entries = of.scene.boundary_conditions.dirichlet;
+  const ParameterSpec& spec = *of.field().spec;
+  const auto& entries = of.scene().boundary_conditions.dirichlet;
   std::vector<char> done(std::size_t(of.problem.particles->num_owned()), 0);
   for (std::size_t e = entries.size(); e-- > 0;) {
     const PrescribedTurn& turn = entries[e].turn;
     const Eigen::Vector3d a(turn.evaluate(0, of.time), turn.evaluate(1, of.time), turn.evaluate(2, of.time));
     const Eigen::Matrix3d J = geometry::right_jacobian(a);
-    const auto steps = step_weights(spec, of.scene.time, of.time);
+    const auto steps = step_weights(spec, of.scene().time, of.time);
     for (const LocalIndex k : of.held[e]) {
       if (std::exchange(done[std::size_t(k)], 1) != 0 || turn.free || !spec.sets(entries[e])) continue;
       const double r = of.problem.particles->radii[k];
@@ -73,8 +73,9 @@ void rotation_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
   }
 }
 
-const ParticleActions particle_rotation{
-    check_rotation, apply_rotation, write_rotation, {{ParticleQuantity::prescribed, rotation_weights}}};
+const ParticleActions particle_rotation{check_rotation,   apply_rotation,
+                                        write_rotation,   {parameters::quantities::displacement},
+                                        rotation_weights, Enters::prescribed};
 
 } // namespace
 

@@ -185,16 +185,12 @@ void obstacle_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
 template <int dim>
 ParameterActions<dim> dirichlet_actions() {
   return {.make_slots = make_step_slots<dim>,
-          .apply = apply_to_entries<dim, &BoundaryConditions::dirichlet>,
-          .write =
-              [](const auto& field, FieldValues, auto& to) {
-                write_entries<&BoundaryConditions::dirichlet>(field, to, "dirichlet_boundary");
-              },
+          .apply = apply_to_entries<&BoundaryConditions::dirichlet>,
+          .write = write_dirichlet_entries,
           .enters = Enters::prescribed,
-          .weights =
-              [](const WeightsOf<dim>& of, const TakeWeight& take) {
-                take_prescribed(of, take, [](LocalIndex) { return std::size_t{0}; });
-              }};
+          .weights = [](const WeightsOf<dim>& of, const TakeWeight& take) {
+            take_prescribed(of, take, [](LocalIndex) { return std::size_t{0}; });
+          }};
 }
 
 template <int dim>

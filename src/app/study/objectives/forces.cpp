@@ -143,7 +143,7 @@ private:
   }
   /// The mean over the vertices of its triangles, or that of a plane.
   double travel_of_obstacle(const ParticleScene& at, const ParticleSupport& support, double time) const {
-    const potentials::SphereObstacles& obstacles = at.problem.contact->pairs.obstacles();
+    const potentials::SphereObstacles& obstacles = at.problem.contact->obstacles();
     const auto plane = std::ranges::find(obstacles.planes, support.obstacle, &potentials::Plane<3>::body);
     if (plane != obstacles.planes.end())
       return obstacles.place_planes

@@ -15,6 +15,7 @@
 #include "recoil/app/study/remesh/shape_path.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
 #include "recoil/io/hdf5_file.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 
 namespace recoil::app {
 
@@ -55,11 +56,46 @@ public:
   virtual std::string warning_of_run() { return {}; }
 };
 
-/// What problems with an Observation share.
+template <int dim>
+class FieldExperiment;
+template <int dim>
+class GradientChain;
+template <int dim>
+class TangentChain;
+
+/// What problems of FieldExperiment share: they have an Observation, and chains between the values of the
+/// parameters and what the steps of their solver depend on.
 template <int dim>
 class ObservedProblem : public ExperimentProblem {
 public:
+  /// `model` must outlive it.
+  explicit ObservedProblem(const FieldExperiment<dim>& model) : model_(model) {}
+
   virtual const Observation<dim>& observation() const = 0;
+
+  GlobalIndex num_steps() const override;
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+               std::span<const double> internal) override {
+    observed().see(record, u, v, internal);
+  }
+  void keep_residuals() override { observed().keep_residuals(); }
+  std::vector<std::string> places_of_terms() const override;
+  std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex num_records) override;
+  std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,
+                                                   GlobalIndex num_records) override;
+  std::unique_ptr<inverse::AdjointProblem> residual_adjoint(std::span<const double> y,
+                                                            GlobalIndex num_records) override;
+
+  // For its sweeps; all are collective.
+
+  using ReverseStep =
+      std::variant<std::unique_ptr<stepping::BdfReverseStep>, std::unique_ptr<stepping::MapReverseStep>>;
+  using TangentStep =
+      std::variant<std::unique_ptr<stepping::BdfTangentStep>, std::unique_ptr<stepping::MapTangentStep>>;
+  virtual GradientChain<dim> gradient_chain() = 0;
+  virtual TangentChain<dim> tangent_chain(std::vector<ParameterValues> directions) = 0;
+  virtual ReverseStep reverse_step(GlobalIndex num_records, stepping::SweepProducts<dim>& products) = 0;
+  virtual TangentStep tangent_step(GlobalIndex num_records, stepping::SweepDirections<dim>& directions) = 0;
 
   bool is_missing(const stepping::StepRecord& record) const override {
     return observation().is_missing(record);
@@ -68,6 +104,11 @@ public:
   std::vector<double> terms() const override { return observation().values(); }
   bool is_least_squares() const override { return observation().is_least_squares(); }
   std::vector<double> residuals() const override { return observation().residuals; }
+
+private:
+  virtual Observation<dim>& observed() = 0;
+
+  const FieldExperiment<dim>& model_;
 };
 
 /// An experiment of a study as a forward model: a scene, and the parameters of the study that act in it, in
@@ -193,25 +234,50 @@ protected:
   ParameterValues start_;
 };
 
+/// An experiment whose parameters are fields in `dim` dimensions.
+template <int dim>
+class FieldExperiment : public ExperimentModel {
+public:
+  using ExperimentModel::ExperimentModel;
+
+  const std::vector<std::string>& bodies(std::size_t k) const override { return fields_[k].slot_names; }
+  bool is_replicated(std::size_t k) const override {
+    return fields_[k].extent == ParameterField<dim>::Extent::replicated;
+  }
+  std::span<const GlobalIndex> local_slots(std::size_t k) const override { return fields_[k].slot_ids; }
+  std::size_t owned_size(std::size_t k) const override { return fields_[k].owned_size(); }
+  const ParameterFields<dim>& fields() const { return fields_; }
+
+protected:
+  /// Reads what the fields start from. Collective. @throws InputError on every rank.
+  void read_start();
+  /// What the size of shapes is relative to [m].
+  virtual double diagonal() const { return 1; }
+  double component_along(const Direction& direction, std::size_t k, std::size_t entry) const override {
+    return component_of(direction, fields_[k], diagonal(), start_[k], entry);
+  }
+  double size_of_value(std::size_t k, double value) const override {
+    return size_of(fields_[k], diagonal(), value);
+  }
+
+  ParameterFields<dim> fields_;
+};
+
 template <int dim>
 class ProblemOnMesh;
 
 /// The model of a scene of finite elements in `dim` dimensions.
 template <int dim>
-class ExperimentOnMesh final : public ExperimentModel {
+class ExperimentOnMesh final : public FieldExperiment<dim> {
 public:
+  using ExperimentModel::scene, ExperimentModel::name, FieldExperiment<dim>::is_replicated;
+
   /// See create().
   ExperimentOnMesh(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
                    const Interrupts& interrupts);
 
   std::unique_ptr<ExperimentProblem> problem_at(const ParameterValues& values) const override;
-  const std::vector<std::string>& bodies(std::size_t k) const override { return fields_[k].slot_names; }
-  bool is_replicated(std::size_t field) const override {
-    return fields_[field].extent == ParameterField<dim>::Extent::replicated;
-  }
   FieldSlots slots(std::size_t field) const override;
-  std::span<const GlobalIndex> local_slots(std::size_t k) const override { return fields_[k].slot_ids; }
-  std::size_t owned_size(std::size_t field) const override { return fields_[field].owned_size(); }
   ObjectiveKind check_start() const override;
   ResidualRows residual_rows() const override;
   std::optional<double> freeze_stiffness(const ExperimentFolder& folder) override;
@@ -230,26 +296,25 @@ public:
                                    const inverse::ForwardProblem& problem) const override;
 
   const mesh::DistributedMesh<dim>& mesh() const { return geometry_.mesh; }
-  const std::vector<ParameterField<dim>>& fields() const { return fields_; }
   const OpenObjectives<dim>& objectives() const { return objectives_; }
   /// The discrete scene with these values, without objectives. Collective. @throws InputError on every rank.
   Variant<dim> variant(const Scene& scene, const ParameterValues& values) const;
 
 private:
-  double diagonal() const { return (mesh().max_corner - mesh().min_corner).norm(); }
+  double diagonal() const override { return (mesh().max_corner - mesh().min_corner).norm(); }
   /// The rest meshes at these values.
   mesh::DistributedMesh<dim> moved_mesh(const ParameterValues& values) const;
   RemeshedScene remesh(const std::filesystem::path& folder) const;
-  double component_along(const Direction& direction, std::size_t field, std::size_t entry) const override;
-  double size_of_value(std::size_t field, double value) const override;
   /// The largest stiffness of a run.
   double run_pilot() const;
   /// The problem at the start values, before or after a pilot run.
   ProblemOnMesh<dim> at_start() const;
 
+  using ExperimentModel::comm_, ExperimentModel::study_, ExperimentModel::experiment_,
+      ExperimentModel::loaded_, ExperimentModel::interrupts_, ExperimentModel::start_,
+      FieldExperiment<dim>::fields_;
   DistributedGeometry<dim> geometry_;
   std::vector<char> shaped_; ///< flags of the bodies that a shape moves
-  std::vector<ParameterField<dim>> fields_;
   OpenObjectives<dim> objectives_;
 };
 
@@ -261,20 +326,18 @@ public:
   ProblemOnMesh(const ExperimentOnMesh<dim>& model, const Scene& scene, const ParameterValues& values);
 
   stepping::Solver& solver() override { return discrete().solver(); }
-  GlobalIndex num_steps() const override { return discrete().scene().time.steps; }
-  void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
-               std::span<const double> internal) override {
-    observation_.see(record, u, v, internal);
-  }
-  void keep_residuals() override { observation_.keep_residuals(); }
-  std::vector<std::string> places_of_terms() const override { return model_.places_of_objectives(); }
-  std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex num_records) override;
-  std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,
-                                                   GlobalIndex num_records) override;
-  std::unique_ptr<inverse::AdjointProblem> residual_adjoint(std::span<const double> y,
-                                                            GlobalIndex num_records) override;
-
   const Observation<dim>& observation() const override { return observation_; }
+  GradientChain<dim> gradient_chain() override;
+  TangentChain<dim> tangent_chain(std::vector<ParameterValues> directions) override;
+  typename ObservedProblem<dim>::ReverseStep reverse_step(GlobalIndex num_records,
+                                                          stepping::SweepProducts<dim>& products) override {
+    return discrete().solver().recorded_step(num_records, products);
+  }
+  typename ObservedProblem<dim>::TangentStep
+  tangent_step(GlobalIndex num_records, stepping::SweepDirections<dim>& directions) override {
+    return discrete().solver().tangent_step(num_records, directions);
+  }
+
   std::unique_ptr<RunOutput> make_output() override;
   std::int64_t fingerprint() const override;
   std::string warning_of_run() override;
@@ -282,6 +345,8 @@ public:
   const DiscreteScene<dim>& discrete() const { return *variant_.discrete; }
 
 private:
+  Observation<dim>& observed() override { return observation_; }
+
   const ExperimentOnMesh<dim>& model_;
   Variant<dim> variant_;
   Observation<dim> observation_;

@@ -58,6 +58,9 @@ struct WeightsOf {
   std::span<const ParameterField<dim>> fields;
   DiscreteScene<dim>& discrete;
   Moment at;
+
+  const Scene& scene() const { return discrete.scene(); }
+  const ParameterField<dim>& field() const { return fields.front(); }
 };
 
 /// Takes d entry / d value. Both count single numbers, those of vectors one by one.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -13,36 +12,31 @@
 /// there: one, one per body, bond or step.
 namespace recoil::app {
 
-/// What values change, each with a place of its own in the sweeps. Entries count bonds of this rank, its
-/// owned particles, single components of `gravity`, or 6 numbers per owned particle, as tangent vectors have.
-enum class ParticleQuantity {
-  young_modulus,
-  poisson_ratio,
-  tensile_strength, ///< of bonds that soften, as the next
-  shear_strength,
-  mass,
-  gravity,
-  friction,             ///< coefficients
-  forces,               ///< at a time, and moments, in space
-  prescribed,           ///< motion at a time
-  initial_displacement, ///< of tangent vectors, as the next
-  initial_velocity
-};
-
-/// Which derivatives are wanted: those by the values of `field`.
+/// Which derivatives are wanted: those of `quantity` by the values of a field. Entries count bonds of this
+/// rank, numbers of its owned particles, single components of `gravity`, or 6 numbers per owned particle, as
+/// tangent vectors have.
 struct ParticleWeightsOf {
-  const ParameterField<3>& field;
+  const parameters::Quantity& quantity;
+  const ParameterField<3>& of_field;
   const solvers::BondedParticles& problem;
-  const Scene& scene;
+  const Scene& of_scene;
   const std::vector<std::vector<LocalIndex>>& held;   ///< prescribed_groups()
   const std::vector<std::vector<LocalIndex>>& loaded; ///< loaded_groups()
-  double time = 0;                                    ///< [s]
+  double time;                                        ///< [s]
+
+  const Scene& scene() const { return of_scene; }
+  const ParameterField<3>& field() const { return of_field; }
 };
 
-/// Gives all derivatives of entries of `quantity` that are not zero. Collective.
-struct ParticleWeights {
-  ParticleQuantity quantity;
-  void (*give)(const ParticleWeightsOf& of, const TakeWeight& take);
+/// What values are put into before the problem of an experiment is built.
+struct ParticleInputs {
+  Scene& scene;
+};
+
+/// A scene that is written with values, and its resolved form.
+struct ParticleDraft {
+  const Scene& scene;
+  nlohmann::json& json;
 };
 
 /// What a kind of parameter does in a scene of bonded particles.
@@ -50,18 +44,17 @@ struct ParticleActions {
   /// Refuses what does not fit the scene. @throws InputError.
   void (*check)(const ExperimentScene& at, const ParameterSpec& parameter);
   /// Puts values into a scene, and into its resolved form; null where they are put into bonds.
-  void (*apply)(const ParameterField<3>& field, FieldValues values, Scene& scene);
-  void (*write)(const ParameterField<3>& field, FieldValues values, const Scene& scene, nlohmann::json& json);
-  std::vector<ParticleWeights> weights; ///< one for each quantity that changes
+  void (*apply)(const ParameterField<3>& field, FieldValues values, const ParticleInputs& to);
+  void (*write)(const ParameterField<3>& field, FieldValues values, ParticleDraft& to);
+  std::vector<parameters::Quantity> quantities; ///< that change
+  /// Gives all derivatives that are not zero. Collective.
+  void (*weights)(const ParticleWeightsOf& of, const TakeWeight& take);
+  Enters enters = Enters::terms;
   /// Puts values per bond into the constants of all bonds, which the first rank holds.
   void (*apply_to_bonds)(const ParameterField<3>& field, FieldValues values,
                          std::vector<particles::BondConstants>& constants) = nullptr;
   /// What a file of bonds may have in place of values of a material; null: nothing.
   double particles::BondConstants::*of_bond = nullptr;
-
-  bool changes(ParticleQuantity quantity) const {
-    return std::ranges::find(weights, quantity, &ParticleWeights::quantity) != weights.end();
-  }
 };
 
 // Of rows of the table of kinds.

@@ -9,6 +9,7 @@
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/observations.hpp"
 #include "recoil/solvers/bdem/problem.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 
 /// Objectives of bonded particles. States have 7 numbers a particle and 6 as a velocity, derivatives 6 along
 /// the tangent space (solvers::BondedParticlesSolver).
@@ -21,17 +22,7 @@ struct ParticleScene {
   const solvers::BondedParticles& problem;
 };
 
-/// By the mass of each owned particle [kg].
-inline const parameters::Quantity particle_mass{"mass", parameters::Place::particle, false, "kg"};
-
-/// Of the whole scene.
-inline const parameters::Quantity gravity_vector{"gravity", parameters::Place::scene, true, "m/s^2"};
-/// By forces in space at the time of the state at hand; taken away after every state.
-inline const parameters::Quantity particle_loads{"forces", parameters::Place::particle, true, "N"};
-
-/// By the internal variables at the start of the step of the state at hand (solvers/bdem/softening.hpp);
-/// taken away after every state.
-inline const parameters::Quantity internal_variables{"internal", parameters::Place::internal};
+using solvers::gravity_vector, solvers::particle_loads, solvers::particle_mass, stepping::internal_variables;
 
 /// The mean of points that move rigidly with particles, and where it was seen.
 struct ParticleMarker {

@@ -6,15 +6,19 @@
 #include "recoil/linalg/vector.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
 
-namespace recoil::solvers {
+namespace recoil::stepping {
 
-/// Where the reverse sweep puts what it finds, and what it may leave out. The functions are collective and
-/// may be empty where no parameter asks for them.
+/// The internal variables at the start of the step to the state at hand (State::internal), for objectives
+/// that depend on them; taken away after every state.
+inline const parameters::Quantity internal_variables{"internal", parameters::Place::internal};
+
+/// Where the reverse sweep of a solver puts what it finds, and what it may leave out. The functions are
+/// collective and may be empty where no parameter asks for them. Vectors count on owned entries.
 template <int dim>
 struct SweepProducts {
   using Point = Eigen::Matrix<double, dim, 1>;
 
-  /// One per objective: material, loads, friction, shape.
+  /// One per objective: materials, loads, friction, shape.
   std::vector<parameters::PhysicalGradient<dim>> gradients;
   bool wants_mass = true; ///< false: neither density nor shape is asked for
   /// Takes from `gradients` what is by loads, which vary in time: after the products of every step.
@@ -41,7 +45,8 @@ struct SweepProducts {
 };
 
 /// The directions of a tangent-linear sweep: the counterpart of SweepProducts. The functions are collective
-/// and may be empty where no parameter asks for them.
+/// and may be empty where no parameter asks for them. Vectors are zero before, and are to be set on owned
+/// entries.
 template <int dim>
 struct SweepDirections {
   using Point = Eigen::Matrix<double, dim, 1>;
@@ -49,7 +54,7 @@ struct SweepDirections {
   /// One per direction: material, friction, shape, and what the functions put there.
   std::vector<parameters::PhysicalDirection<dim>> changes;
   bool changes_mass = true; ///< false: neither density nor shape changes
-  /// Puts the changes of the loads at a time (quantities::traction, quantities::pressure) into `changes`.
+  /// Puts the changes of the loads at a time into `changes`.
   std::function<void(std::size_t direction, double time)> loads;
   /// y = dg/dq dq of the prescribed displacements of the space at a time, on prescribed entries.
   std::function<void(std::size_t direction, double time, double load_factor, linalg::Vector& y)> prescribed;
@@ -67,4 +72,4 @@ struct SweepDirections {
   std::function<void(std::size_t direction, linalg::Vector& y, linalg::Vector& z)> initial;
 };
 
-} // namespace recoil::solvers
+} // namespace recoil::stepping
