@@ -193,13 +193,13 @@ void ReducedObjective::take_steps() {
     options_.sweep.stop_if_interrupted();
     if (!outcome.accepted) {
       run_->value.failure = fmt::format("step {} fails: {}", steps.step() + 1, outcome.failure);
-      run_->value.newton_iterations = steps.newton_iterations();
+      run_->value.effort = steps.effort();
       return;
     }
     if (run_->has_states) run_->states.see_end_of_step(steps);
   }
   run_->value = evaluate_terms(problem);
-  run_->value.newton_iterations = steps.newton_iterations();
+  run_->value.effort = steps.effort();
   if (run_->has_states && problem.is_least_squares()) run_->residuals = problem.residuals();
   run_->value.same_steps = like_ == nullptr || std::ranges::equal(run_->records, *like_);
 }

@@ -3,6 +3,7 @@
 
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
 
 namespace recoil::app::least_squares_test {
@@ -100,7 +101,7 @@ public:
     }
     comm_.barrier();
     study_ = parse_study(study<dim>(parameter).dump(), "study.json", folder_.path()).study;
-    model_.emplace(comm_, study_, 0, load_scene(comm_, folder_ / "scene.json"), interrupts_);
+    model_.emplace(comm_, study_, 0, load_scene(comm_, folder_ / "scene.json", all_solvers()), interrupts_);
   }
 
   /// The sum of squares of the residuals, that of their changes J w along a direction, and r' J w.

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/mesh/input/node_values.hpp"
@@ -125,7 +126,7 @@ void expect_data_carried() {
       remesh_scene(experiment.comm(), folder / "written.json", {"bar"}, mesh::Gmsh{"gmsh"});
   EXPECT_GT(made.min_scaled_jacobian, 0.1);
 
-  LoadedScene loaded = load_scene(experiment.comm(), folder / "written.json");
+  LoadedScene loaded = load_scene(experiment.comm(), folder / "written.json", all_solvers());
   const Scene read = loaded.file.scene;
   const json resolved = json::parse(loaded.file.resolved);
   DiscreteScene<dim> discrete(loaded.file.scene, distribute_geometry<dim>(experiment.comm(), loaded));

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "app_study/study_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/shapes/shape_form.hpp"
@@ -60,7 +62,8 @@ TEST(StudyValues, Example) {
 
 TEST(StudyValues, ExampleAgreesWithItsScene) {
   const Study study = read_study(folder + "example.json").study;
-  EXPECT_THAT(check_with_scene(study, read_scene(study.experiments[0].scene).scene), IsEmpty());
+  EXPECT_THAT(check_with_scene(study, read_scene(study.experiments[0].scene, all_solvers().format()).scene),
+              IsEmpty());
 }
 
 /// The optimiser sees logarithms of what is above zero by nature, unless a bound, a prior or the study says
@@ -207,8 +210,9 @@ TEST(MaterialOnTheMesh, IsLeftToTheMeshWhereItIsNotKnown) {
   scene.geometry[0].generator.reset();
   scene.geometry[0].mesh = "ball.msh";
   EXPECT_NO_THROW(check_with_scene(study, scene));
-  EXPECT_NO_THROW(check_replaces_material(study.parameters[0], scene.materials[0], "ball"));
-  EXPECT_THROW(check_replaces_material(study.parameters[0], scene.materials[1], "ball"), InputError);
+  EXPECT_NO_THROW(check_replaces_material(study.parameters[0], elements_of(scene).materials[0], "ball"));
+  EXPECT_THROW(check_replaces_material(study.parameters[0], elements_of(scene).materials[1], "ball"),
+               InputError);
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 
 #include "elastodynamics/physical_probe.hpp"
 #include "recoil/adjoint/sweeps.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app {
@@ -54,7 +55,7 @@ struct RecordedRun {
   RecordedRun(const parallel::Communicator& comm, const json& scene) : folder(comm) {
     if (comm.rank() == 0) std::ofstream(folder / "scene.json") << scene;
     comm.barrier();
-    loaded = load_scene(comm, folder / "scene.json");
+    loaded = load_scene(comm, folder / "scene.json", all_solvers());
     discrete = std::make_unique<DiscreteScene<2>>(loaded.file.scene, distribute_geometry<2>(comm, loaded));
     discrete->start();
     const stepping::State& start = solver().history().newest();

@@ -1,5 +1,6 @@
 #include "recoil/app/run/forward_run.hpp"
 
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -58,6 +59,12 @@ std::string line_of(const LedgerRow& row) {
   return line + "\n";
 }
 
+/// A name in words as a key of summary.json: "Newton iterations" is newton_iterations.
+std::string key_of(std::string words) {
+  for (char& c : words) c = c == ' ' ? '_' : char(std::tolower(static_cast<unsigned char>(c)));
+  return words;
+}
+
 /// Gives `entry` the value that `stored` has for `name`.
 void set(stepping::Entry& entry, const stepping::Entries& stored, const std::string& name) {
   const auto take = [&]<class Value>(Value& value) { value = stepping::value_of<Value>(stored, name); };
@@ -103,6 +110,10 @@ void add_to_ledger(const std::filesystem::path& file, const LedgerRow& row) {
 }
 
 } // namespace
+
+stepping::TimeOptions time_options(const Scene& scene) {
+  return {scene.time.t0, scene.time.dt, scene.time.max_retries};
+}
 
 RunOptions run_options(const Scene& scene) {
   return {scene.time.steps, scene.output.every, scene.output.chunk};
@@ -283,7 +294,8 @@ void ForwardRun::finish(ExitCode code, const std::string& failure) {
   json["steps"] = solver_.step();
   json["time"] = solver_.time();
   json["ranks"] = comm_.size();
-  json["newton_iterations"] = solver_.newton_iterations();
+  const stepping::Entries effort = solver_.effort();
+  for (const stepping::Entry& entry : effort) add(json, {{key_of(entry.name), entry.value}});
   add(json, solver_.summary()); // infinite entries become null
   add(json, output_->summary());
   const stepping::Balance balance = solver_.balance();
@@ -302,8 +314,11 @@ void ForwardRun::finish(ExitCode code, const std::string& failure) {
   if (!failure.empty()) log_error(failure);
   if (const std::string warning = solver_.warning(); failure.empty() && !warning.empty())
     log_warning(warning);
-  log_info(fmt::format("{}: {} steps, t = {:g}, {} Newton iterations, {:.1f} s", status, solver_.step(),
-                       solver_.time(), solver_.newton_iterations(), json["wall_s"].get<double>()));
+  std::string taken;
+  for (const stepping::Entry& entry : effort)
+    taken += fmt::format("{} {}, ", std::get<GlobalIndex>(entry.value), entry.name);
+  log_info(fmt::format("{}: {} steps, t = {:g}, {}{:.1f} s", status, solver_.step(), solver_.time(), taken,
+                       json["wall_s"].get<double>()));
 }
 
 } // namespace recoil::app

@@ -1,5 +1,7 @@
 #include "recoil/app/run/run_inputs.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <variant>
 
@@ -40,19 +42,14 @@ std::vector<fs::path> input_files(const Scene& scene) {
     for (const auto* list : {&body.volume_selection, &body.surface_selection, &body.point_selection})
       add_selections(files, *list);
   }
-  for (const ParticleBody& body : scene.particle_bodies) {
-    add(files, body.file);
-    add(files, body.bonds);
-  }
   for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
     add(files, entry.node_file);
     if (entry.nodal) add(files, entry.nodal->file);
   }
+  std::ranges::move(scene.own->files(), std::back_inserter(files));
   const auto add_data = [&](const MaterialValue& value) {
     if (const auto* data = std::get_if<ElementData>(&value)) add(files, data->file);
   };
-  for (const MaterialEntry& entry : scene.materials)
-    for (const MaterialValue* value : entry.values()) add_data(*value);
   for (const MaterialValue& value : scene.boundary_conditions.rhs) add_data(value);
   for (const auto* fields : {&scene.initial_conditions.velocity, &scene.initial_conditions.solution})
     for (const InitialField& field : *fields)
@@ -102,12 +99,10 @@ Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const
 }
 
 std::string run_metadata(const Scene& scene, int dim, const Json& inputs) {
-  const bool particles = scene.solver.type == SolverType::bonded_particles;
-  const Json json{{"solver", particles ? "bonded_particles" : "elastodynamics"},
-                  {"version", version()},
-                  {"dim", dim},
-                  {"bdf_order", scene.time.bdf_order},
-                  {"inputs", inputs}};
+  Json json{{"solver", scene.solver}, {"version", version()}, {"dim", dim}};
+  for (const auto& [name, value] : scene.own->scheme(scene.time))
+    std::visit([&json, &key = name](const auto& content) { json[key] = content; }, value);
+  json["inputs"] = inputs;
   return json.dump();
 }
 

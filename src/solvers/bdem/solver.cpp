@@ -71,6 +71,7 @@ struct BondedParticlesSolver::Implementation {
   void restore_bonds(const std::vector<char>& broken);
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
                     bool last_try);
+  void take_parts(int parts, bool last_try, std::vector<ParticleStep>& states);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
   ParticleStep take_either(const stepping::State& from, const ParticleLedger& before, double time, double dt,
@@ -246,48 +247,51 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.watch.begin(self.ledger);
 }
 
+/// Takes a nominal step in equal parts, until one of them fails.
+void BondedParticlesSolver::Implementation::take_parts(int parts, bool last_try,
+                                                       std::vector<ParticleStep>& states) {
+  stepping::State from = history.newest();
+  ParticleLedger before = ledger;
+  for (int part = 0; part < parts; ++part) {
+    states.push_back(take(from, before, end_of_part(part, parts), options.dt / parts, last_try));
+    const ParticleStep& taken = states.back();
+    if (!taken.done) return;
+    from.u.copy_from(taken.u);
+    from.v.copy_from(taken.v);
+    from.internal = taken.internal;
+    before = taken.ledger;
+  }
+}
+
 stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, int sub_steps) {
   Implementation& self = *implementation_;
-  stepping::StepOutcome outcome;
   const GlobalIndex newton_before = newton_iterations(), passes_before = breaking_passes();
   // Halved steps have the same sub-steps of leapfrog.
   const int max_retries = self.is_leapfrog() ? 0 : self.options.max_retries;
   const std::vector<char> broken_before(self.problem.bonds->broken().begin(),
                                         self.problem.bonds->broken().end());
   const bool breaking_before = self.is_breaking;
-  std::vector<ParticleStep> states;
-  int parts = sub_steps;
-  for (;; ++outcome.repetitions) {
-    parts = sub_steps << outcome.repetitions;
-    const bool last_try = parts >> max_retries != 0;
-    states.clear();
+  const auto restore = [&] {
     self.restore_bonds(broken_before);
     self.is_breaking = breaking_before;
-    stepping::State from = self.history.newest();
-    ParticleLedger ledger = self.ledger;
-    for (int part = 0; part < parts; ++part) {
-      const double dt = self.options.dt / parts;
-      states.push_back(self.take(from, ledger, self.end_of_part(part, parts), dt, last_try));
-      if (!states.back().done) break;
-      from.u.copy_from(states.back().u);
-      from.v.copy_from(states.back().v);
-      from.internal = states.back().internal;
-      ledger = states.back().ledger;
-    }
-    if (states.back().done) break;
-    outcome.failure = states.back().failure;
-    outcome.interrupted = states.back().interrupted;
-    if (outcome.interrupted || last_try) {
-      self.restore_bonds(broken_before);
-      self.is_breaking = breaking_before;
-      return outcome;
-    }
-    ++self.retries;
+  };
+  std::vector<ParticleStep> states;
+  stepping::StepOutcome outcome =
+      stepping::repeat_in_parts(sub_steps, max_retries, [&](int parts, bool is_last) {
+        if (parts > sub_steps) ++self.retries;
+        states.clear();
+        restore();
+        self.take_parts(parts, is_last, states);
+        const ParticleStep& last = states.back();
+        return stepping::StepAttempt{last.done, last.interrupted, false, last.failure};
+      });
+  if (!outcome.accepted) {
+    restore();
+    return outcome;
   }
-  outcome.accepted = true;
+  const int parts = int(states.size());
   self.newton_of_step = newton_iterations() - newton_before;
   self.passes_of_step = breaking_passes() - passes_before;
-  outcome.failure.clear();
   self.broken_in_step.clear();
   GlobalIndex broken = 0;
   for (int part = 0; part < parts; ++part) {

@@ -23,6 +23,9 @@ struct RunOptions {
 
 RunOptions run_options(const Scene& scene);
 
+/// When the steps of a scene are taken.
+stepping::TimeOptions time_options(const Scene& scene);
+
 struct LedgerRow;
 
 /// The time loop of one run of any solver, and all that it writes to its folder: trajectory, ledger, summary,

@@ -1,23 +1,27 @@
 #pragma once
 
-#include <string>
-
-#include "recoil/app/scene/read_scene.hpp"
+#include "recoil/app/scene/geometry.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::app {
 
-/// A scene checked against its meshes. The meshes are held by rank 0 only.
-struct LoadedScene {
-  SceneFile file;
-  int dim = 3;
+/// The meshes of a geometry, held by the first rank only.
+struct LoadedGeometry {
+  int dim = 3; ///< of all ranks
   mesh::AssembledGeometry geometry;
 };
 
-/// Reads the scene on rank 0, gives it to all ranks with the places of its values, reads and checks the
-/// meshes on rank 0. Collective.
-/// @throws InputError on every rank.
-LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem::path& path);
+/// What bodies are made of.
+enum class BodyShape {
+  cells,  ///< of the triangles or tetrahedra of their meshes
+  surface ///< of what their meshes enclose: those of surfaces are in AssembledGeometry::body_surfaces
+};
+
+/// Reads and assembles the meshes on the first rank. Entries without mesh and generator are left out; where
+/// no body has a mesh the dimension is 3. Collective. @throws InputError on every rank.
+LoadedGeometry load_geometry(const parallel::Communicator& comm,
+                             const std::vector<mesh::GeometrySpec>& entries,
+                             BodyShape bodies = BodyShape::cells);
 
 } // namespace recoil::app

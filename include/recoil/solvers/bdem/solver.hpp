@@ -17,10 +17,8 @@
 
 namespace recoil::solvers {
 
-struct BondedParticlesOptions {
+struct BondedParticlesOptions : stepping::TimeOptions {
   ParticleIntegrator integrator = ParticleIntegrator::be_reflect;
-  double t0 = 0, dt = 0;   ///< [s]
-  int max_retries = 6;     ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
   double tolerance = 1e-4; ///< of Newton's method: largest component of the last direction, in smallest radii
   int max_iterations = 100;
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
@@ -108,7 +106,9 @@ public:
   void continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) override;
   stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
   void interrupt_when(std::function<bool()> interrupted) override;
-  GlobalIndex newton_iterations() const override;
+  stepping::Entries effort() const override { return {{"Newton iterations", newton_iterations()}}; }
+  /// Of all steps, failed ones included.
+  GlobalIndex newton_iterations() const;
   stepping::Balance balance() const override;
   /// Where the integrator has fed more than a quarter of all energy in play into the run.
   std::string fault() const override;

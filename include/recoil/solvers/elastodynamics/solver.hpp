@@ -29,11 +29,9 @@ enum class GradientNorm {
   euclidean ///< sqrt(g' g)
 };
 
-struct ElastodynamicsOptions {
+struct ElastodynamicsOptions : stepping::TimeOptions {
   Dynamics dynamics = Dynamics::dynamic;
-  double t0 = 0, dt = 0; ///< [s]
   int bdf_order = 1;
-  int max_retries = 6;          ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
   newton::NewtonOptions newton; ///< tolerances in units of IncrementalPotential::gradient_norm
   GradientNorm gradient_norm = GradientNorm::l2;
   bool accept_out_of_iterations = false; ///< the last iterate of a solve that runs out of them is taken
@@ -148,7 +146,7 @@ public:
   double start_time() const override;
   const stepping::History& history() const override;
   std::shared_ptr<const linalg::VectorLayout> layout() const override;
-  GlobalIndex newton_iterations() const override { return totals().newton_iterations; }
+  stepping::Entries effort() const override { return {{"Newton iterations", totals().newton_iterations}}; }
   stepping::Balance balance() const override;
   stepping::Entries counts() const override;
   stepping::Entries summary() const override;

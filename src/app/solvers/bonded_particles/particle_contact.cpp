@@ -12,6 +12,7 @@
 #include "recoil/app/run/scene_contact.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -139,7 +140,7 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
                                  scene.contact.dhat, radius));
   potentials::FrictionCoefficients friction =
       friction_coefficients(scene, particles.body_names, mesh_obstacles(scene));
-  double rolling = scene.particle_solver.rolling_friction;
+  double rolling = particles_of(scene).solver.rolling_friction;
   if (scene.contact.friction_iterations == 0) {
     friction = {};
     rolling = 0;

@@ -1,4 +1,5 @@
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ particles::LatticeKind lattice_of(const ParticleBody& body) {
 }
 
 const ParticleBody& find_particle_body(const Scene& scene, const std::string& name) {
-  return *std::ranges::find(scene.particle_bodies, name, &ParticleBody::body);
+  return *std::ranges::find(particles_of(scene).bodies, name, &ParticleBody::body);
 }
 
 particles::Stiffness stiffness_of(const ParticleBody& body, const BondMaterialEntry& material, double young) {
@@ -46,7 +47,7 @@ std::vector<LatticeModuli> lattice_moduli(const Scene& scene) {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
                         z = Eigen::Vector3d::UnitZ();
   std::vector<LatticeModuli> all;
-  for (const ParticleBody& body : scene.particle_bodies) {
+  for (const ParticleBody& body : particles_of(scene).bodies) {
     if (!body.is_simple_lattice()) continue;
     const particles::Stiffness stiffness =
         stiffness_of(body, *find_bond_material(scene, body.body), bond_modulus(scene, body.body));

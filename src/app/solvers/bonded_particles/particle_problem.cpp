@@ -6,8 +6,10 @@
 #include <set>
 
 #include "recoil/app/run/finite_values.hpp"
+#include "recoil/app/run/forward_run.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_contact.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/input/transform.hpp"
@@ -128,36 +130,38 @@ Vector3d value_at(const std::vector<Expression>& components, double time, const 
   return value;
 }
 
-Vector3d turn_at(const DirichletEntry& entry, double time) {
-  Vector3d turn;
+Vector3d rotation_at(const PrescribedTurn& turn, const std::string& where, double time) {
+  Vector3d rotation;
   for (int i = 0; i < 3; ++i)
-    turn[i] = require_finite(entry.turn.evaluate(i, time), entry.where, "prescribed rotation", i,
-                             ExpressionPoint{0, 0, 0, time});
-  return turn;
+    rotation[i] = require_finite(turn.evaluate(i, time), where, "prescribed rotation", i,
+                                 ExpressionPoint{0, 0, 0, time});
+  return rotation;
 }
 
 /// A prescribed entry and the particles of this rank that follow it.
 struct Held {
   const DirichletEntry* entry;
+  const PrescribedTurn* turn;
   std::vector<LocalIndex> particles;
 };
 
 void hold(const parallel::Communicator& comm, const Scene& scene, const std::vector<std::int32_t>& ids,
           solvers::BondedParticles& problem) {
   std::vector<Held> held;
+  const PrescribedTurn* turn = particles_of(scene).turns.data();
   for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
-    held.push_back({&entry, with_ids(comm, ids, entry.all, entry.ids, entry.where)});
+    held.push_back({&entry, turn++, with_ids(comm, ids, entry.all, entry.ids, entry.where)});
     for (const LocalIndex k : held.back().particles)
       for (int i = 0; i < 3; ++i) {
         problem.prescribed[6 * std::size_t(k) + i] = entry.value[i].constrained ? 1 : 0;
-        problem.prescribed[6 * std::size_t(k) + 3 + i] = entry.turn.free ? 0 : 1;
+        problem.prescribed[6 * std::size_t(k) + 3 + i] = held.back().turn->free ? 0 : 1;
       }
   }
   if (held.empty()) return;
   const DistributedParticles* particles = problem.particles.get();
   problem.move_prescribed = [held, particles](double time, std::span<double> u) {
-    for (const auto& [entry, list] : held) {
-      const geometry::Quaternion q = geometry::quaternion_exponential(turn_at(*entry, time));
+    for (const auto& [entry, turn, list] : held) {
+      const geometry::Quaternion q = geometry::quaternion_exponential(rotation_at(*turn, entry->where, time));
       for (const LocalIndex k : list) {
         double* point = u.data() + 7 * std::size_t(k);
         const Vector3d& X = particles->positions[k];
@@ -167,7 +171,7 @@ void hold(const parallel::Communicator& comm, const Scene& scene, const std::vec
             point[i] =
                 X[i] + require_finite(entry->evaluate(i, at), entry->where, "prescribed displacement", i, at);
           }
-        if (!entry->turn.free) std::copy_n(q.data(), 4, point + 3);
+        if (!turn->free) std::copy_n(q.data(), 4, point + 3);
       }
     }
   };
@@ -181,7 +185,7 @@ void load(const parallel::Communicator& comm, const Scene& scene, const std::vec
     double share;
   };
   std::vector<Loaded> loads;
-  for (const ParticleForce& force : scene.particle_forces) {
+  for (const ParticleForce& force : particles_of(scene).forces) {
     std::vector<LocalIndex> list = with_ids(comm, ids, false, force.ids, force.where);
     std::erase_if(list, [&](LocalIndex k) { return k >= problem.particles->num_owned(); });
     loads.push_back({&force, list, 1.0 / double(comm.sum(GlobalIndex(list.size())))});
@@ -231,7 +235,7 @@ solvers::BondStrength strength_of(const Scene& scene, const potentials::BondPote
 /// Collective: a rank may have no bond with a strength of its own.
 bool can_break(const parallel::Communicator& comm, const Scene& scene,
                const DistributedParticles& particles) {
-  if (std::ranges::any_of(scene.bond_materials, [](const BondMaterialEntry& material) {
+  if (std::ranges::any_of(particles_of(scene).materials, [](const BondMaterialEntry& material) {
         return material.tensile_strength || material.shear_strength;
       }))
     return true;
@@ -266,7 +270,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
                            particles.volumes[k]);
   for (std::size_t i = 0; i < scene.gravity.size(); ++i) problem.gravity[Eigen::Index(i)] = scene.gravity[i];
   if (can_break(comm, scene, particles)) problem.strength = strength_of(scene, *problem.bonds);
-  problem.damage_width = scene.particle_solver.damage_width;
+  problem.damage_width = particles_of(scene).solver.damage_width;
   problem.prescribed.assign(6 * particles.ids.size(), 0);
   const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
   hold(comm, scene, ids, problem);
@@ -275,21 +279,20 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
 }
 
 solvers::BondedParticlesOptions options_of(const Scene& scene) {
+  const ParticleSolverSpec& given = particles_of(scene).solver;
   solvers::BondedParticlesOptions options;
-  options.integrator = scene.time.kind == TimeKind::quasistatic ? solvers::ParticleIntegrator::quasistatic
-                                                                : scene.particle_solver.integrator;
-  options.t0 = scene.time.t0;
-  options.dt = scene.time.dt;
-  options.max_retries = scene.time.max_retries;
-  options.tolerance = scene.particle_solver.tolerance;
-  options.max_iterations = scene.particle_solver.max_iterations;
-  options.contact_law = scene.particle_solver.contact_law;
-  options.cascade_share = scene.particle_solver.cascade_share;
-  options.cascade_iterations = scene.particle_solver.cascade_iterations;
-  options.sudden_breaking = scene.particle_solver.sudden_breaking;
-  options.max_broken_share = scene.particle_solver.max_broken_share;
+  static_cast<stepping::TimeOptions&>(options) = time_options(scene);
+  options.integrator =
+      scene.time.kind == TimeKind::quasistatic ? solvers::ParticleIntegrator::quasistatic : given.integrator;
+  options.tolerance = given.tolerance;
+  options.max_iterations = given.max_iterations;
+  options.contact_law = given.contact_law;
+  options.cascade_share = given.cascade_share;
+  options.cascade_iterations = given.cascade_iterations;
+  options.sudden_breaking = given.sudden_breaking;
+  options.max_broken_share = given.max_broken_share;
   options.friction_iterations = scene.contact.friction_iterations;
-  options.explicit_share = scene.particle_solver.explicit_share;
+  options.explicit_share = given.explicit_share;
   return options;
 }
 
@@ -366,7 +369,7 @@ std::optional<Eigen::AlignedBox3d> box_of_body(const ParticleBody& body,
 
 particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry) {
   particles::ParticleSet all;
-  for (const ParticleBody& body : scene.particle_bodies) {
+  for (const ParticleBody& body : particles_of(scene).bodies) {
     try {
       if (!body.file.empty()) {
         append(all, read_body(body, entry_of(scene, body.body)));
@@ -445,7 +448,7 @@ std::vector<std::vector<LocalIndex>> loaded_groups(const parallel::Communicator&
                                                    const DistributedParticles& particles) {
   const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
   std::vector<std::vector<LocalIndex>> groups;
-  for (const ParticleForce& force : scene.particle_forces) {
+  for (const ParticleForce& force : particles_of(scene).forces) {
     groups.push_back(with_ids(comm, ids, false, force.ids, force.where));
     std::erase_if(groups.back(), [&](LocalIndex k) { return k >= particles.num_owned(); });
   }

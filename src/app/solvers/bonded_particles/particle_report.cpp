@@ -11,6 +11,7 @@
 
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
 
 namespace recoil::app {
@@ -101,8 +102,8 @@ std::string describe_extents(const Scene& scene, const mesh::AssembledGeometry& 
   const Eigen::Vector3d& from = spheres.min();
   std::string text = fmt::format("spheres {} from ({:.6g}, {:.6g}, {:.6g}) m", describe_size(spheres.sizes()),
                                  from[0], from[1], from[2]);
-  const auto given = std::ranges::find(scene.particle_bodies, name, &ParticleBody::body);
-  const auto asked = given == scene.particle_bodies.end() ? std::nullopt : box_of_body(*given, geometry);
+  const auto given = std::ranges::find(particles_of(scene).bodies, name, &ParticleBody::body);
+  const auto asked = given == particles_of(scene).bodies.end() ? std::nullopt : box_of_body(*given, geometry);
   if (!asked) return text;
   const Eigen::Vector3d& corner = asked->min();
   return text + fmt::format(", in a geometry of {} from ({:.6g}, {:.6g}, {:.6g}) m",
@@ -112,7 +113,7 @@ std::string describe_extents(const Scene& scene, const mesh::AssembledGeometry& 
 /// Collective.
 std::string describe_sub_steps(const Scene& scene, const solvers::BondedParticles& problem) {
   const double by_bonds = bond_time_step(problem), by_contact = contact_time_step(problem),
-               T = std::min(by_bonds, by_contact), share = scene.particle_solver.explicit_share;
+               T = std::min(by_bonds, by_contact), share = particles_of(scene).solver.explicit_share;
   if (std::isinf(T)) return "leapfrog: neither bonds nor contact, one sub-step in a step";
   return fmt::format(
       "leapfrog: critical time step {:.4g} s of {}; {:.0f} sub-steps of at most {:g} of it in a step", T,
@@ -147,7 +148,7 @@ std::vector<std::string> describe_bodies(const LoadedScene& loaded, const solver
       for (const std::string& line : describe(*lattice)) lines.push_back("  " + line);
   }
   if (scene.time.kind == TimeKind::dynamic &&
-      scene.particle_solver.integrator == solvers::ParticleIntegrator::leapfrog)
+      particles_of(scene).solver.integrator == solvers::ParticleIntegrator::leapfrog)
     lines.push_back(describe_sub_steps(scene, problem));
   return lines;
 }

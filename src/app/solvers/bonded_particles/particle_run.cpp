@@ -12,6 +12,8 @@
 
 #include "recoil/app/run/run_state.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_report.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/partition.hpp"
@@ -104,15 +106,17 @@ FieldReader keep(const std::vector<checkpoint::Field>& fields) {
 
 } // namespace
 
-ParticleRun::ParticleRun(const parallel::Communicator& comm, const LoadedScene& loaded,
-                         const checkpoint::RunFolder& folder, bool continues)
-    : comm_(comm), loaded_(loaded), folder_(folder.root()), begin_(-std::numeric_limits<double>::infinity()) {
+ParticleRun::ParticleRun(const RunStart& start)
+    : comm_(start.comm), loaded_(start.loaded), folder_(start.folder.root()),
+      begin_(-std::numeric_limits<double>::infinity()) {
   std::vector<int> owners;
-  if (continues) owners = read_owners(folder);
-  solver_ = load_particle_solver(comm, loaded, std::move(owners));
+  if (start.continues) owners = read_owners(start.folder);
+  solver_ = load_particle_solver(comm_, loaded_, std::move(owners));
   output_ = std::make_unique<ParticleOutput>(*solver_, scene(), &distribution_);
-  tables_.emplace(comm, scene(), *solver_, folder_);
+  tables_.emplace(comm_, scene(), *solver_, folder_);
 }
+
+std::vector<std::string> ParticleRun::describe() { return describe_bodies(loaded_, solver_->problem()); }
 
 /// On the first rank; empty elsewhere, and where the run was on another number of ranks.
 std::vector<int> ParticleRun::read_owners(const checkpoint::RunFolder& folder) {
@@ -129,8 +133,8 @@ std::vector<int> ParticleRun::read_owners(const checkpoint::RunFolder& folder) {
   return {ranks.begin(), ranks.end()};
 }
 
-void ParticleRun::balance() {
-  const double allowed = scene().particle_solver.max_imbalance;
+void ParticleRun::before_step() {
+  const double allowed = particles_of(scene()).solver.max_imbalance;
   if (allowed >= comm_.size()) return;
   const solvers::BondedParticles& problem = solver_->problem();
   const std::span<const double> u = solver_->history().newest().u.owned();

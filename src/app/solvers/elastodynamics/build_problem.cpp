@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "recoil/app/run/forward_run.hpp"
 #include "recoil/app/solvers/elastodynamics/build_contact.hpp"
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/solvers/elastodynamics/locking.hpp"
@@ -189,8 +190,8 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
   problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(space.mesh());
   add_materials(scene, space, materials, overrides, problem);
   warn_of_locking(scene, space, materials, overrides);
-  const auto lumping =
-      scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum : potentials::MassLumping::consistent;
+  const auto lumping = elements_of(scene).solver.lump_mass_matrix ? potentials::MassLumping::row_sum
+                                                                  : potentials::MassLumping::consistent;
   problem.density = make_density(scene, space, materials, overrides);
   parallel::collectively(space.comm(), [&] {
     problem.mass =
@@ -204,30 +205,28 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
 }
 
 solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal) {
+  const SolverSpec& given = elements_of(scene).solver;
   solvers::ElastodynamicsOptions options;
+  static_cast<stepping::TimeOptions&>(options) = time_options(scene);
   const bool is_static = scene.time.kind == TimeKind::statics;
   options.dynamics = is_static                                  ? solvers::Dynamics::statics
                      : scene.time.kind == TimeKind::quasistatic ? solvers::Dynamics::quasistatic
                                                                 : solvers::Dynamics::dynamic;
-  options.t0 = scene.time.t0;
-  options.dt = scene.time.dt;
   options.bdf_order = scene.time.bdf_order;
-  options.max_retries = scene.time.max_retries;
-  options.regularization_weight = scene.solver.lagged_regularization_weight;
-  options.regularization_passes = scene.solver.lagged_regularization_iterations;
-  const double length = scene.solver.characteristic_length.value_or(diagonal);
-  const bool euclidean = scene.solver.norm == StopNorm::euclidean;
-  const double unit =
-      scene.solver.characteristic_force_density * std::pow(length, euclidean ? dim : 0.5 * dim);
+  options.regularization_weight = given.lagged_regularization_weight;
+  options.regularization_passes = given.lagged_regularization_iterations;
+  const double length = given.characteristic_length.value_or(diagonal);
+  const bool euclidean = given.norm == StopNorm::euclidean;
+  const double unit = given.characteristic_force_density * std::pow(length, euclidean ? dim : 0.5 * dim);
   options.gradient_norm = euclidean ? solvers::GradientNorm::euclidean : solvers::GradientNorm::l2;
   auto& newton = options.newton;
-  newton.max_iterations = scene.solver.max_iterations;
-  newton.gradient_tolerance = tighter * scene.solver.grad_norm_tol * unit;
-  newton.relative_gradient_tolerance = tighter * scene.solver.rel_grad_norm_tol;
+  newton.max_iterations = given.max_iterations;
+  newton.gradient_tolerance = tighter * given.grad_norm_tol * unit;
+  newton.relative_gradient_tolerance = tighter * given.rel_grad_norm_tol;
   newton.stuck_factor = 1 / tighter;
-  newton.first_gradient_tolerance = scene.solver.first_grad_norm_tol * unit;
+  newton.first_gradient_tolerance = given.first_grad_norm_tol * unit;
   newton.length_scale = diagonal;
-  options.accept_out_of_iterations = scene.solver.allow_out_of_iterations;
+  options.accept_out_of_iterations = given.allow_out_of_iterations;
   options.barrier_stiffness = scene.contact.barrier_stiffness;
   options.stiffness_unit = stiffness_unit(scene, contact_distance(scene.contact, diagonal));
   options.initial_barrier_stiffness = scene.contact.initial_barrier_stiffness;
@@ -236,9 +235,8 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
     options.friction_convergence_tol = scene.contact.friction_convergence_tol;
     options.friction_tolerance = std::numeric_limits<double>::infinity();
   }
-  if (scene.solver.stop == StopRule::step)
-    newton.step_rule =
-        newton::StepRule{scene.solver.step_tolerance, is_static ? 1.0 : scene.time.dt, diagonal};
+  if (given.stop == StopRule::step)
+    newton.step_rule = newton::StepRule{given.step_tolerance, is_static ? 1.0 : scene.time.dt, diagonal};
   return options;
 }
 

@@ -40,7 +40,8 @@ template <int dim>
 DiscreteScene<dim>::DiscreteScene(const Scene& scene, DistributedGeometry<dim> geometry,
                                   CellOverrides overrides)
     : scene_(scene), geometry_(std::move(geometry)), overrides_(std::move(overrides)),
-      space_(geometry_.mesh, body_orders(scene, geometry_.mesh.body_names), scene.space.quadrature_degree),
+      space_(geometry_.mesh, body_orders(scene, geometry_.mesh.body_names),
+             elements_of(scene).space.quadrature_degree),
       materials_(cell_materials(scene_, geometry_.mesh)),
       solver_(build_problem(scene_, space_, materials_, overrides_, geometry_.obstacles),
               solver_options(scene_, dim, (geometry_.mesh.max_corner - geometry_.mesh.min_corner).norm())) {}

@@ -29,7 +29,8 @@ class ConstantEvaluator {
 public:
   ConstantEvaluator(const Scene& scene, const fem::FunctionSpace<dim>& space,
                     const std::vector<int>& materials, const CellOverrides& overrides)
-      : scene_(scene), space_(space), materials_(materials), overrides_(overrides), values_(space.mesh()) {}
+      : entries_(elements_of(scene).materials), space_(space), materials_(materials), overrides_(overrides),
+        values_(space.mesh()) {}
 
   /// The sets that evaluate(entry, value reader) returns for every cell, or for every quadrature point where
   /// some constant varies in cells.
@@ -54,7 +55,7 @@ public:
     return field;
   }
 
-  const MaterialEntry& entry(LocalIndex cell) const { return scene_.materials[materials_[cell]]; }
+  const MaterialEntry& entry(LocalIndex cell) const { return entries_[materials_[cell]]; }
 
 private:
   /// Constants of one point.
@@ -76,7 +77,7 @@ private:
     }
   };
 
-  const Scene& scene_;
+  const std::vector<MaterialEntry>& entries_;
   const fem::FunctionSpace<dim>& space_;
   const std::vector<int>& materials_;
   const CellOverrides& overrides_;
@@ -183,7 +184,7 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
     return cells;
   };
   bool law_varies = false, damping_varies = false;
-  for (const MaterialEntry& entry : scene.materials) {
+  for (const MaterialEntry& entry : elements_of(scene).materials) {
     for (const auto& constant : entry.constants) law_varies = law_varies || varies_in_cells(constant.value);
     damping_varies = damping_varies || varies_in_cells(entry.psi) || varies_in_cells(entry.phi);
   }
@@ -192,7 +193,7 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
     for (int order = 1; order <= space.max_order(); ++order) {
       for (const potentials::LawInfo& law : potentials::laws()) {
         const auto has_law = [&law](const MaterialEntry& entry) { return entry.law == &law; };
-        if (std::ranges::none_of(scene.materials, has_law)) continue;
+        if (std::ranges::none_of(elements_of(scene).materials, has_law)) continue;
         auto cells = select(order, has_law);
         auto field =
             constants.field(cells, order, law_varies, [](const MaterialEntry& entry, const auto& read) {
@@ -207,7 +208,9 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
         return constant_of(entry.psi) != 0 || constant_of(entry.phi) != 0;
       };
       // Without time there are no rates.
-      if (scene.time.kind == TimeKind::statics || std::ranges::none_of(scene.materials, is_damped)) continue;
+      if (scene.time.kind == TimeKind::statics ||
+          std::ranges::none_of(elements_of(scene).materials, is_damped))
+        continue;
       auto damped = select(order, is_damped);
       auto field = constants.field(
           damped, order, damping_varies, [](const MaterialEntry& entry, auto read) -> std::array<double, 2> {
@@ -267,7 +270,7 @@ potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<di
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
   potentials::Density density = [&scene, &materials, &overrides, values](LocalIndex cell,
                                                                          const ExpressionPoint& point) {
-    const MaterialEntry& entry = scene.materials[materials[cell]];
+    const MaterialEntry& entry = elements_of(scene).materials[materials[cell]];
     const auto given = overrides.find("rho", cell);
     const double rho = given ? *given : values->at(entry.rho, cell, point, entry.where);
     require(rho > 0 && std::isfinite(rho), entry, "rho must be positive", rho);

@@ -1,4 +1,5 @@
 #include "recoil/app/study/evaluation/hosted_experiment.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ namespace {
 
 std::unique_ptr<ExperimentModel> load_model(const ExperimentGroups& group, const Study& study, int experiment,
                                             const ExperimentFolder& folder) {
-  LoadedScene scene = load_scene(group.comm(), folder.scene());
+  LoadedScene scene = load_scene(group.comm(), folder.scene(), all_solvers());
   set_output_for_sweep(study, scene.file.scene);
   return ExperimentModel::create(group.comm(), study, experiment, std::move(scene), group.interrupts());
 }
@@ -66,7 +67,7 @@ ExperimentPath HostedExperiment::follow_path(const DesignSpace& space, std::span
 ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {
   const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
   ExperimentValue result;
-  result.newton_iterations = found.newton_iterations;
+  result.newton_iterations = stepping::count_of(found.effort, "Newton iterations");
   result.failure = found.failure;
   if (!result.failure.empty()) return result;
   result.objective = found.objective;

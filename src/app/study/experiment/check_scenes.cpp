@@ -2,6 +2,8 @@
 
 #include "app/study/experiment/experiment_kind.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/solvers/elastodynamics/element_kind.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/app/study/experiment/check_scenes.hpp"
 #include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
@@ -49,8 +51,8 @@ void check_friction_passes(const ExperimentScene& at) {
 void check_regularization(const ExperimentScene& at) {
   const Scene& scene = at.scene;
   const bool frictional = scene.contact.enabled && (has_friction(scene) || has_parameter(at, "friction"));
-  if (scene.time.kind != TimeKind::statics || scene.solver.lagged_regularization_weight <= 0 ||
-      scene.solver.lagged_regularization_iterations <= 0 ||
+  if (scene.time.kind != TimeKind::statics || elements_of(scene).solver.lagged_regularization_weight <= 0 ||
+      elements_of(scene).solver.lagged_regularization_iterations <= 0 ||
       (frictional && scene.contact.friction_iterations < 0))
     return;
   at.fail(
@@ -65,8 +67,8 @@ void warn_of_accuracy(const ExperimentScene& at, std::vector<std::string>& warni
     warnings.push_back(at.experiment.where.of("scene") + ": " + at.scene.file.string() + " has " + what +
                        ": gradients are as exact as the states are stationary");
   };
-  if (at.scene.solver.allow_out_of_iterations) warn("solver/nonlinear/allow_out_of_iterations");
-  if (at.scene.solver.stop == StopRule::step) warn("solver/nonlinear/stop = \"step\"");
+  if (elements_of(at.scene).solver.allow_out_of_iterations) warn("solver/nonlinear/allow_out_of_iterations");
+  if (elements_of(at.scene).solver.stop == StopRule::step) warn("solver/nonlinear/stop = \"step\"");
 }
 
 /// Every marker sits on a body of an experiment that looks at markers.
@@ -86,7 +88,7 @@ void check_marker_bodies(const Study& study, std::span<const Scene> scenes,
     };
     const bool found = std::ranges::any_of(observed, sits_in);
     for (const std::size_t index : observed)
-      if (marker.id && sits_in(index) && scenes[index].solver.type != SolverType::bonded_particles)
+      if (marker.id && sits_in(index) && !experiment_kind(scenes[index]).has_ids)
         throw InputError(marker.where.of("id") + ": experiment '" + study.experiments[index].name + "'",
                          "only bonded particles have ids; give the marker a position, `rest`");
     if (!found)
@@ -144,7 +146,9 @@ std::unique_ptr<ExperimentModel> create_on_mesh(const parallel::Communicator& co
 } // namespace
 
 ExperimentKind experiments_on_meshes() {
-  return {SolverType::elastodynamics, check_scene_of_mesh,
+  return {&elastodynamics,
+          false,
+          check_scene_of_mesh,
           [](const ExperimentScene& at, const ParameterSpec& parameter) {
             parameter.kind->row_for(parameter.per).check(at, parameter);
           },

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "recoil/base/error.hpp"
+
 namespace recoil::app {
 
 /// The rows of check_scenes.cpp and particle_experiment.cpp.
@@ -10,7 +12,12 @@ ExperimentKind experiments_on_meshes(), experiments_on_particles();
 
 const ExperimentKind& experiment_kind(const Scene& scene) {
   static const std::array kinds{experiments_on_meshes(), experiments_on_particles()};
-  return *std::ranges::find(kinds, scene.solver.type, &ExperimentKind::solver);
+  const auto found = std::ranges::find_if(
+      kinds, [&](const ExperimentKind& kind) { return scene.solver == kind.solver->scene.name; });
+  if (found == kinds.end())
+    throw InputError(scene.file.string() + " (/solver/type)",
+                     "studies do not know runs of \"" + scene.solver + "\"; take a scene of another solver");
+  return *found;
 }
 
 } // namespace recoil::app

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "recoil/app/run/solver_kind.hpp"
 #include "recoil/app/study/base/experiment_scene.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
 
@@ -11,7 +12,8 @@ namespace recoil::app {
 
 /// What studies know of the scenes of one solver.
 struct ExperimentKind {
-  SolverType solver;
+  const SolverKind* solver;
+  bool has_ids = false; ///< markers may have ids in the place of positions
   /// Refuse what has no derivative, or does not fit the scene; the first adds warnings. @throws InputError.
   void (*check_scene)(const ExperimentScene& at, std::vector<std::string>& warnings);
   void (*check_parameter)(const ExperimentScene& at, const ParameterSpec& parameter);

@@ -9,6 +9,7 @@
 #include "app/study/experiment/experiment_kind.hpp"
 #include "recoil/app/run/run_inputs.hpp"
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/app/study/experiment/known_run_file.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/fields/written_values.hpp"
@@ -58,7 +59,7 @@ void refuse_loose(const OpenObjectives<dim>& opened, const Observation<dim>& see
   const Scene& scene = discrete.scene();
   const auto sees = [](const OpenObjective<dim>& one) { return one.spec->type->sees_place; };
   const bool is_regularized =
-      scene.time.kind == TimeKind::statics && scene.solver.lagged_regularization_weight > 0;
+      scene.time.kind == TimeKind::statics && elements_of(scene).solver.lagged_regularization_weight > 0;
   if (scene.time.kind == TimeKind::dynamic || is_regularized || std::ranges::none_of(opened, sees)) return;
   const auto& problem = discrete.solver().problem();
   const std::optional<linalg::Vector> u = solvers::loose_displacement(problem);

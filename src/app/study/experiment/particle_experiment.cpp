@@ -10,8 +10,10 @@
 #include "app/study/experiment/experiment_kind.hpp"
 #include "app/study/experiment/parameter_chains.hpp"
 #include "recoil/app/scene/bound_member.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_kind.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_output.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/app/study/objectives/particle_objectives.hpp"
@@ -178,7 +180,7 @@ void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) 
   const Scene& scene = at.scene;
   if (scene.contact.enabled) check_particle_contact(at);
   using solvers::ParticleIntegrator;
-  const ParticleIntegrator integrator = scene.particle_solver.integrator;
+  const ParticleIntegrator integrator = particles_of(scene).solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator != ParticleIntegrator::be_reflect &&
       integrator != ParticleIntegrator::mid_reflectT)
     at.fail(at.experiment.where, "scene",
@@ -237,7 +239,10 @@ void write_particle_files(const particles::ParticleSet& bodies, std::size_t body
 } // namespace
 
 ExperimentKind experiments_on_particles() {
-  return {SolverType::bonded_particles, check_particle_scene, check_particle_parameter,
+  return {&bonded_particles,
+          true,
+          check_particle_scene,
+          check_particle_parameter,
           check_particle_objective,
           [](const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
              const Interrupts& interrupts) -> std::unique_ptr<ExperimentModel> {
@@ -261,7 +266,7 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
 std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {
   auto changed = std::make_unique<Scene>(scene());
   // Steps of leapfrog have no adjoint, and one that replaces an implicit step with breaks need not break any.
-  changed->particle_solver.sudden_breaking = solvers::SuddenBreaking::shorter_steps;
+  particles_of(*changed).solver.sudden_breaking = solvers::SuddenBreaking::shorter_steps;
   for (std::size_t k = 0; k < fields_.size(); ++k)
     if (const auto apply = particle_actions_of(*fields_[k].spec)->apply)
       apply(fields_[k], values[k], {*changed});
@@ -322,12 +327,12 @@ void ExperimentOnParticles::write_scene(const ParameterValues& values,
     if (const auto write = particle_actions_of(*fields_[k].spec)->write) write(fields_[k], values[k], draft);
   SceneData data(comm_, folder, name());
   const particles::ParticleSet bodies = bodies_with(values);
-  for (std::size_t body = 0; body < scene().particle_bodies.size(); ++body) {
+  for (std::size_t body = 0; body < particles_of(scene()).bodies.size(); ++body) {
     const bool has_values_per_bond = std::ranges::any_of(fields_, [&](const ParameterField<3>& field) {
       return field.spec->per == Per::bond && field.slot_of_body[body] >= 0;
     });
     if (has_values_per_bond)
-      write_particle_files(bodies, body, scene().particle_bodies[body].body, data, json);
+      write_particle_files(bodies, body, particles_of(scene()).bodies[body].body, data, json);
   }
   data.commit(json);
 }

@@ -1,4 +1,5 @@
 #include "recoil/app/study/experiment/work_on_study.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -33,7 +34,8 @@ LoadedStudy load_study(const parallel::Communicator& comm, const std::filesystem
   std::vector<Scene> scenes;
   std::vector<int> dims;
   for (int e = 0; e < std::ssize(study.experiments); ++e) {
-    const LoadedScene& scene = loaded.scenes.emplace_back(load_scene(comm, study.experiments[e].scene));
+    const LoadedScene& scene =
+        loaded.scenes.emplace_back(load_scene(comm, study.experiments[e].scene, all_solvers()));
     scenes.push_back(scene.file.scene);
     dims.push_back(scene.dim);
     std::ranges::copy(files_of_run(study, e, scene.file.scene), std::back_inserter(loaded.files));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
 #include "recoil/app/solvers/elastodynamics/scene_values.hpp"
 #include "recoil/app/study/fields/parameter_kind.hpp"
@@ -58,7 +59,7 @@ public:
   json& entry(std::size_t i) { return json_list().is_object() ? json_list() : json_list()[i]; }
   /// What the scene says of an entry; nullptr where it has no elements.
   const MaterialEntry* material(std::size_t i) const {
-    return material_[i] < 0 ? nullptr : &draft_.scene.materials[material_[i]];
+    return material_[i] < 0 ? nullptr : &elements_of(draft_.scene).materials[material_[i]];
   }
   bool is_replaced(std::size_t i, const std::string& name) const {
     bool found = false;

@@ -1,4 +1,5 @@
 #include "recoil/app/study/fields/scene_draft.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -191,7 +192,7 @@ void write_meshes(const std::vector<std::string>& bodies, SceneDraft<dim>& to) {
   write_element_data_again(to);
   const auto& box = to.geometry.mesh;
   // Tolerances of a study are those of the shape that it starts from.
-  if (!to.scene.solver.characteristic_length)
+  if (!elements_of(to.scene).solver.characteristic_length)
     to.json["solver"]["advanced"]["characteristic_length"] = (box.max_corner - box.min_corner).norm();
 }
 

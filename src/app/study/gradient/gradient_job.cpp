@@ -41,13 +41,13 @@ private:
   const RunOutput& output_;
 };
 
-/// Newton iterations of all steps of a run, whichever process did them. @throws FileError if the trajectory
-/// is not that of a run.
+/// Newton iterations of all steps of a run, whichever process did them; 0 where its solver counts none.
+/// @throws FileError if the trajectory is not that of a run.
 GlobalIndex newton_iterations_of(const checkpoint::TrajectoryReader& reader) {
   GlobalIndex sum = 0;
   for (const stepping::StepRecord& record : reader.records())
     if (record.id > 0 && record.completes_nominal)
-      sum += stepping::value_of<GlobalIndex>(run_state_from_json(reader.extra(record.id)).counts, "newton");
+      sum += stepping::count_of(run_state_from_json(reader.extra(record.id)).counts, "newton");
   return sum;
 }
 

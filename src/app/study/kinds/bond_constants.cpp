@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/study/kinds/scene_checks.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/base/error.hpp"
 
@@ -13,7 +14,7 @@ using particles::BondConstants;
 
 void check_moduli_of_bonds(const ExperimentScene& at, const ParameterSpec& parameter) {
   check_bodies_of_particles(at, parameter);
-  for (const ParticleBody& body : at.scene.particle_bodies) {
+  for (const ParticleBody& body : particles_of(at.scene).bodies) {
     const BondMaterialEntry& material = *find_bond_material(at.scene, body.body);
     if (parameter.takes_body(body.body) && material.macroscopic)
       at.fail(
@@ -114,7 +115,7 @@ void require_constants_of_materials(const ParameterFields<3>& fields, const part
 }
 
 void require_softening(const ExperimentScene& at, const ParameterSpec& parameter) {
-  if (at.scene.particle_solver.damage_width == 0)
+  if (particles_of(at.scene).solver.damage_width == 0)
     at.fail(parameter, std::string(parameter.kind->name) +
                            " has a derivative only where bonds soften: " + at.scene.file.string() +
                            " has no solver/bonded_particles/damage_width, and bonds that break at once have "

@@ -5,6 +5,7 @@
 #include "app/study/kinds/common_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/kinds/particle_actions.hpp"
@@ -133,7 +134,7 @@ void check_material_cells(const SlotBuilder<dim>& builder, const ParameterSpec& 
     const std::string& body = mesh.body_names[mesh.cell_body[cell]];
     const int material = find_material_index(builder.scene, body, mesh.cell_volume_id[cell]);
     if (material >= 0 && seen.emplace(material, mesh.cell_body[cell]).second)
-      check_replaces_material(spec, builder.scene.materials[material], body);
+      check_replaces_material(spec, elements_of(builder.scene).materials[material], body);
   }
 }
 
@@ -157,7 +158,7 @@ void young_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
             column = of.fields.front().spec->kind->constant == "E" ? 0 : 1;
   cell_weights<dim>(of, [&](std::size_t value, std::size_t cell, double weight) {
     const potentials::LameModel model =
-        lame_model(discrete.scene().materials[discrete.materials()[cell]], dim);
+        lame_model(elements_of(discrete.scene()).materials[discrete.materials()[cell]], dim);
     const Eigen::Vector2d young = potentials::young_from_lame(lame[cell][0], lame[cell][1], model).values;
     const Eigen::Matrix2d jacobian = potentials::lame_from_young(young[0], young[1], model).jacobian;
     take(value, cell, weight * jacobian(row, column));

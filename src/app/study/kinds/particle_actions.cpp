@@ -6,6 +6,7 @@
 
 #include "app/study/kinds/boundary_entries.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -17,7 +18,7 @@ using particles::BondConstants;
 using ParticleField = ParameterField<3>;
 
 const std::string& name_of_body(const Scene& scene, std::size_t body) {
-  return scene.particle_bodies[body].body;
+  return particles_of(scene).bodies[body].body;
 }
 
 /// act(body, its name, its values) for the bodies that a field acts on.
@@ -48,7 +49,7 @@ void apply_to_bonds(const ParticleField& field, FieldValues values, const Partic
     BondMaterialEntry entry = *find_bond_material(to.scene, body);
     entry.bodies = {body};
     entry.*constant = value[0];
-    to.scene.bond_materials.push_back(std::move(entry));
+    particles_of(to.scene).materials.push_back(std::move(entry));
   });
 }
 
@@ -107,7 +108,7 @@ void check_strength(const ExperimentScene& at, const ParameterSpec& parameter) {
   check_bodies_of_particles(at, parameter);
   require_softening(at, parameter);
   const std::string name = parameter.kind->name;
-  for (const ParticleBody& body : at.scene.particle_bodies) {
+  for (const ParticleBody& body : particles_of(at.scene).bodies) {
     const BondMaterialEntry& material = *find_bond_material(at.scene, body.body);
     if (parameter.takes_body(body.body) && !(material.*strength))
       at.fail(parameter, "the material of body '" + body.body + "' at " + material.where + " has no `" +
@@ -312,7 +313,7 @@ bool sets_force(const ParameterSpec& spec, const ParticleForce& force) {
 
 void check_particle_force(const ExperimentScene& at, const ParameterSpec& parameter) {
   std::set<int> ids;
-  for (const ParticleForce& entry : at.scene.particle_forces) {
+  for (const ParticleForce& entry : particles_of(at.scene).forces) {
     ids.insert(entry.ids.begin(), entry.ids.end());
     if (!sets_force(parameter, entry)) continue;
     refuse_replaced(at, parameter, time_dependence(entry.value, entry.where), "time; write numbers there");
@@ -332,13 +333,13 @@ void check_particle_force(const ExperimentScene& at, const ParameterSpec& parame
 }
 
 void apply_particle_force(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
-  for (ParticleForce& force : to.scene.particle_forces)
+  for (ParticleForce& force : particles_of(to.scene).forces)
     if (sets_force(*field.spec, force)) force.value.assign(values.begin(), values.end());
 }
 
 void write_particle_force(const ParticleField& field, FieldValues values, ParticleDraft& to) {
-  for (std::size_t i = 0; i < to.scene.particle_forces.size(); ++i)
-    if (sets_force(*field.spec, to.scene.particle_forces[i]))
+  for (std::size_t i = 0; i < particles_of(to.scene).forces.size(); ++i)
+    if (sets_force(*field.spec, particles_of(to.scene).forces[i]))
       to.json["boundary_conditions"]["particle_forces"][i]["value"] = numbers_in(values);
 }
 
@@ -346,7 +347,7 @@ void write_particle_force(const ParticleField& field, FieldValues values, Partic
 void force_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
   const parallel::Communicator& comm = *of.problem.particles->points->comm;
   for (std::size_t i = 0; i < of.loaded.size(); ++i) {
-    if (!sets_force(*of.field().spec, of.scene().particle_forces[i])) continue;
+    if (!sets_force(*of.field().spec, particles_of(of.scene()).forces[i])) continue;
     const double share = 1.0 / double(comm.sum(GlobalIndex(of.loaded[i].size())));
     for (const LocalIndex k : of.loaded[i])
       for (std::size_t c = 0; c < 3; ++c) take(c, 3 * std::size_t(k) + c, share);
@@ -493,7 +494,7 @@ ParameterFields<3> make_particle_fields(const parallel::Communicator& comm, cons
     field.index = i;
     field.components = num_components(spec.kind->components, 3);
     LocalIndex count = 0;
-    for (const ParticleBody& body : scene.particle_bodies) {
+    for (const ParticleBody& body : particles_of(scene).bodies) {
       const bool acts = spec.takes_body(body.body);
       field.slot_of_body.push_back(!acts ? -1 : spec.per == Per::body ? count++ : 0);
       if (acts && spec.per == Per::body) field.slot_names.push_back(body.body);

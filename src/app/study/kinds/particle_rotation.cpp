@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "app/study/kinds/boundary_entries.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/geometry/rotation_vector.hpp"
 
@@ -14,24 +15,27 @@ void check_rotation(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto& entries = at.scene.boundary_conditions.dirichlet;
   const DirichletEntry& entry =
       find_entry(at, parameter, entries, "boundary_conditions/dirichlet_boundary", "");
-  if (entry.turn.free)
+  const PrescribedTurn& turn = particles_of(at.scene).turns[&entry - entries.data()];
+  if (turn.free)
     at.fail(parameter.where, "boundary",
             entry.where +
                 " has \"rotation\": \"free\", and its particles turn as bonds make them; write three "
                 "numbers there");
   if (!parameter.per_step)
-    refuse_replaced(at, parameter, time_dependence(entry.turn.value, entry.where),
+    refuse_replaced(at, parameter, time_dependence(turn.value, entry.where),
                     "time; write \"per_step\": true, or numbers there with a `rotation_interpolation`");
   refuse_shared_entries(at, parameter, entries);
 }
 
 void apply_rotation(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
-  for (DirichletEntry& entry : to.scene.boundary_conditions.dirichlet) {
-    if (!field.spec->sets(entry)) continue;
-    if (field.spec->per_step) entry.turn.interpolation = step_tables(to.scene.time, values, 3);
+  const auto& entries = to.scene.boundary_conditions.dirichlet;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!field.spec->sets(entries[i])) continue;
+    PrescribedTurn& turn = particles_of(to.scene).turns[i];
+    if (field.spec->per_step) turn.interpolation = step_tables(to.scene.time, values, 3);
     const std::vector<double> ones(3, 1.0);
     const FieldValues numbers = field.spec->per_step ? FieldValues(ones) : values;
-    entry.turn.value.assign(numbers.begin(), numbers.end());
+    turn.value.assign(numbers.begin(), numbers.end());
   }
 }
 
@@ -39,10 +43,11 @@ void write_rotation(const ParticleField& field, FieldValues, ParticleDraft& to) 
   const auto& entries = to.scene.boundary_conditions.dirichlet;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!field.spec->sets(entries[i])) continue;
+    const PrescribedTurn& turn = particles_of(to.scene).turns[i];
     std::vector<double> numbers;
-    for (const Expression& component : entries[i].turn.value) numbers.push_back(component({}));
+    for (const Expression& component : turn.value) numbers.push_back(component({}));
     nlohmann::json written = nlohmann::json::object();
-    write_values_in_time(numbers, entries[i].turn.interpolation, written);
+    write_values_in_time(numbers, turn.interpolation, written);
     nlohmann::json& entry = to.json["boundary_conditions"]["dirichlet_boundary"][i];
     entry["rotation"] = written["value"];
     if (written.contains("interpolation")) entry["rotation_interpolation"] = written["interpolation"];
@@ -56,7 +61,7 @@ void rotation_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
   const auto& entries = of.scene().boundary_conditions.dirichlet;
   std::vector<char> done(std::size_t(of.problem.particles->num_owned()), 0);
   for (std::size_t e = entries.size(); e-- > 0;) {
-    const PrescribedTurn& turn = entries[e].turn;
+    const PrescribedTurn& turn = particles_of(of.scene()).turns[e];
     const Eigen::Vector3d a(turn.evaluate(0, of.time), turn.evaluate(1, of.time), turn.evaluate(2, of.time));
     const Eigen::Matrix3d J = geometry::right_jacobian(a);
     const auto steps = step_weights(spec, of.scene().time, of.time);

@@ -5,6 +5,7 @@
 
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/elastodynamics/build_contact.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 
 namespace recoil::app {
 namespace {
@@ -80,7 +81,7 @@ std::vector<const MaterialEntry*> possible_materials(const Scene& scene, const m
   if (!regions.empty()) return possible;
   for (const int id : known.ids) add(find_material(scene, body.name, id));
   if (!known.complete)
-    for (const MaterialEntry& entry : scene.materials)
+    for (const MaterialEntry& entry : elements_of(scene).materials)
       if (entry.everywhere || !entry.ids.empty() || holds(entry.bodies, body.name)) add(&entry);
   return possible;
 }
@@ -117,8 +118,9 @@ bool has_body_force(const Scene& scene) {
 }
 
 bool has_damping(const Scene& scene) {
-  return std::ranges::any_of(
-      scene.materials, [](const MaterialEntry& entry) { return !is_zero(entry.phi) || !is_zero(entry.psi); });
+  return std::ranges::any_of(elements_of(scene).materials, [](const MaterialEntry& entry) {
+    return !is_zero(entry.phi) || !is_zero(entry.psi);
+  });
 }
 
 std::vector<Expression> formulas_of(const std::vector<MaterialValue>& values) {

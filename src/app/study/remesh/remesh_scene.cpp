@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recoil/app/scene/read_scene.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/app/study/remesh/body_files.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
@@ -140,7 +141,7 @@ double quality_of(const mesh::BodyMesh& body) {
 
 RemeshedScene remesh_scene(const parallel::Communicator& alone, const fs::path& path,
                            const std::vector<std::string>& bodies, const mesh::Gmsh& gmsh) {
-  const SceneFile file = read_scene(path);
+  const SceneFile file = read_scene(path, all_solvers().format());
   json scene = json::parse(file.resolved);
   const int dim = mesh::geometry_dimension(file.scene.geometry);
   const mesh::SimplexMesh old = mesh::assemble_geometry(file.scene.geometry, dim).deformable;

@@ -5,7 +5,8 @@
 
 #include <Eigen/Geometry>
 
-#include "recoil/app/run/load_geometry.hpp"
+#include "recoil/app/run/load_scene.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/solvers/bdem/solver.hpp"
 
 namespace recoil::app {

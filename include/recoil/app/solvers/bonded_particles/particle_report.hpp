@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/run/load_geometry.hpp"
+#include "recoil/app/run/load_scene.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/solvers/bdem/problem.hpp"
 
 namespace recoil::app {

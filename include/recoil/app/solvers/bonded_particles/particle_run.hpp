@@ -5,10 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "recoil/app/run/load_geometry.hpp"
+#include "recoil/app/run/solver_kind.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_output.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_tables.hpp"
-#include "recoil/checkpoint/run_folder.hpp"
 #include "recoil/solvers/bdem/particle_work.hpp"
 
 namespace recoil::app {
@@ -17,24 +16,21 @@ namespace recoil::app {
 /// uneven, balance() deals the particles out again. Which rank has a particle is stored with every restart
 /// point, and whether particles are dealt out again depends on the state alone, so that a run that is
 /// continued on as many ranks has the bits of one that was not interrupted. Everything is collective.
-class ParticleRun {
+class ParticleRun final : public SolverRun {
 public:
-  /// `comm` and `loaded` must outlive it. If the run `continues`, particles lie as in the newest restart
-  /// point of the folder, or on another number of ranks as at rest. @throws InputError or FileError on every
-  /// rank.
-  ParticleRun(const parallel::Communicator& comm, const LoadedScene& loaded,
-              const checkpoint::RunFolder& folder, bool continues);
+  /// If the run continues, particles lie as in the newest restart point of the folder, or on another number
+  /// of ranks as at rest. @throws InputError or FileError on every rank.
+  explicit ParticleRun(const RunStart& start);
 
-  solvers::BondedParticlesSolver& solver() { return *solver_; }
-  ParticleOutput& output() { return *output_; }
-  const ParticleTables& tables() const { return *tables_; }
-  /// Time of the restart point [s]; -infinity at the beginning of a run.
-  double begin() const { return begin_; }
-
-  /// Between steps: deals particles out again where the largest work of a rank exceeds
+  stepping::Solver& solver() override { return *solver_; }
+  RunOutput& output() override { return *output_; }
+  std::vector<std::string> describe() override;
+  void begin() override { tables_->begin(begin_); }
+  void after_step() override { tables_->add_step(); }
+  /// Deals particles out again where the largest work of a rank exceeds
   /// `solver/bonded_particles/max_imbalance` times the mean and METIS finds something clearly better. The
   /// output() of before stays valid until the next call.
-  void balance();
+  void before_step() override;
 
 private:
   const Scene& scene() const { return loaded_.file.scene; }
@@ -44,7 +40,7 @@ private:
   const parallel::Communicator& comm_;
   const LoadedScene& loaded_;
   std::filesystem::path folder_;
-  double begin_;
+  double begin_; ///< time of the restart point [s]; -infinity at the beginning of a run
   ParticleDistribution distribution_;
   std::unique_ptr<solvers::BondedParticlesSolver> solver_;
   std::unique_ptr<ParticleOutput> output_, output_before_;

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "recoil/app/scene/scene.hpp"
 #include "recoil/app/solvers/elastodynamics/cell_overrides.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"

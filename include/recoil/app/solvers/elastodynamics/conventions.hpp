@@ -1,6 +1,6 @@
 #pragma once
 
-#include "recoil/app/scene/scene.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/potentials/contact/barrier.hpp"
 #include "recoil/potentials/damping.hpp"
 
@@ -8,8 +8,8 @@
 namespace recoil::app {
 
 inline potentials::DampingRate damping_rate(const Scene& scene) {
-  return scene.conventions == Conventions::polyfem ? potentials::DampingRate::endpoint
-                                                   : potentials::DampingRate::green_difference;
+  return elements_of(scene).conventions == Conventions::polyfem ? potentials::DampingRate::endpoint
+                                                                : potentials::DampingRate::green_difference;
 }
 
 inline potentials::BarrierForm barrier_form(const Scene& scene) {
@@ -18,7 +18,7 @@ inline potentials::BarrierForm barrier_form(const Scene& scene) {
     return {true, false, false, false,
             potentials::GeometricAngles{contact.alpha_t, contact.beta_t, contact.alpha_n, contact.beta_n}};
   if (!contact.use_convergent_formulation) return potentials::BarrierForm::plain;
-  return {scene.conventions == Conventions::polyfem, contact.use_area_weighting,
+  return {elements_of(scene).conventions == Conventions::polyfem, contact.use_area_weighting,
           contact.use_improved_max_operator};
 }
 
@@ -31,7 +31,7 @@ inline double stiffness_unit(const Scene& scene, double dhat) {
 
 /// Whether contact counts the flat parts of obstacles once, and not by their triangles.
 inline bool counts_flat_parts_once(const Scene& scene) {
-  return scene.conventions != Conventions::polyfem && !scene.contact.use_gcp_formulation;
+  return elements_of(scene).conventions != Conventions::polyfem && !scene.contact.use_gcp_formulation;
 }
 
 } // namespace recoil::app

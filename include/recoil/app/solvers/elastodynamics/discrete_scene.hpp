@@ -3,8 +3,9 @@
 #include <functional>
 #include <vector>
 
-#include "recoil/app/run/load_geometry.hpp"
+#include "recoil/app/run/load_scene.hpp"
 #include "recoil/app/solvers/elastodynamics/cell_overrides.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "recoil/app/scene/scene.hpp"
 #include "recoil/app/solvers/elastodynamics/cell_overrides.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/fem/function_space.hpp"
 
 namespace recoil::app {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "recoil/app/scene/scene.hpp"
 #include "recoil/app/solvers/elastodynamics/cell_overrides.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/potentials/laws/lame.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 

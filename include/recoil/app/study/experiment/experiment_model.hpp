@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "recoil/app/run/interrupts.hpp"
-#include "recoil/app/run/load_geometry.hpp"
+#include "recoil/app/run/load_scene.hpp"
 #include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
 #include "recoil/app/study/base/study_folder.hpp"
 #include "recoil/app/study/fields/parameter_values.hpp"

@@ -10,6 +10,8 @@
 /// The table of kinds of parameters.
 namespace recoil::app {
 
+struct MaterialEntry;
+
 std::span<const ParameterKind> parameter_kinds();
 /// nullptr for an unknown name.
 const ParameterKind* find_parameter_kind(const std::string& name);

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
 
-#include "recoil/app/scene/build.hpp"
+#include "app/solvers/elastodynamics/build_elements.hpp"
+#include "recoil/app/scene/item.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -76,7 +78,6 @@ MaterialEntry build_material(const Item& entry, bool alone, Scene& scene) {
   material.where = entry.where();
   material.type = entry["type"].text();
   material.law = potentials::find_law(material.type);
-  if (!material.law) entry["type"].fail("BondedParticles needs \"solver\": {\"type\": \"bonded_particles\"}");
   if (entry.has("body")) {
     if (entry.has("id")) entry.fail("has both `id` and `body`; keep one");
     material.bodies = entry["body"].texts();
@@ -115,15 +116,15 @@ void refuse_duplicates(const std::vector<Item>& entries, const std::vector<Mater
 } // namespace
 
 void build_materials(const Item& root, Scene& scene) {
-  if (scene.solver.type != SolverType::elastodynamics) return;
+  std::vector<MaterialEntry>& materials = elements_of(scene).materials;
   const auto given = root["materials"];
   if (given.is_object()) {
-    scene.materials.push_back(build_material(given, true, scene));
+    materials.push_back(build_material(given, true, scene));
     return;
   }
   const auto entries = given.items();
-  for (const auto& entry : entries) scene.materials.push_back(build_material(entry, false, scene));
-  refuse_duplicates(entries, scene.materials);
+  for (const auto& entry : entries) materials.push_back(build_material(entry, false, scene));
+  refuse_duplicates(entries, materials);
 }
 
 } // namespace recoil::app

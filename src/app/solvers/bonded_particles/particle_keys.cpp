@@ -1,5 +1,6 @@
+#include "app/solvers/bonded_particles/build_particles.hpp"
 #include "recoil/app/scene/bound_member.hpp"
-#include "recoil/app/scene/scene_keys.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 
 namespace recoil::app {
 namespace {
@@ -7,7 +8,7 @@ namespace {
 constexpr Key particles[] = {
     {.pattern = "/solver/bonded_particles", .types = object, .fallback = "{}", .doc = ""},
     {.pattern = "/solver/bonded_particles/integrator",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::integrator>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::integrator>,
      .doc =
          "Of dynamic scenes. `be_reflect`: backward Euler, first order, damps; `mid_reflectT`: second order; "
          "`del_exact`: the discrete Euler-Lagrange equations, second order, keeps energy and momenta, and "
@@ -16,46 +17,46 @@ constexpr Key particles[] = {
          "spins down, for comparisons; `leapfrog`: explicit, in sub-steps, second order, keeps energy and "
          "momenta."},
     {.pattern = "/solver/bonded_particles/tolerance",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::tolerance>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::tolerance>,
      .range = positive,
      .doc = "Newton's method ends when no particle moves by more than this share of the smallest radius."},
     {.pattern = "/solver/bonded_particles/max_iterations",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_iterations>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::max_iterations>,
      .range = from_to(1, 2147483647),
      .doc =
          "Newton iterations of one solve before it counts as failed; the step is then repeated as two, four, "
          ".. shorter ones."},
     {.pattern = "/solver/bonded_particles/cascade_share",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::cascade_share>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::cascade_share>,
      .range = {0, 1, true, false},
      .doc = "Of implicit steps. Bonds break together where stress over strength is at least 1 and at least "
             "this share of that of the worst bond; then the others take over what these bore, until none is "
             "overstressed."},
     {.pattern = "/solver/bonded_particles/cascade_iterations",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::cascade_iterations>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::cascade_iterations>,
      .range = from_to(0, 2147483647),
      .doc = "Of implicit steps: Newton iterations between such a group of bonds and the next one; 0: until "
             "they converge. A step ends converged, with no bond overstressed, in any case."},
     {.pattern = "/solver/bonded_particles/contact_law",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::contact_law>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::contact_law>,
      .implied = "`\"barrier\"`, of `leapfrog` `\"penalty\"`",
      .doc =
          "Energy of a pair that is closer than `dhat`, with the stiffness of the barrier: the logarithmic "
          "barrier, which lets no pair overlap, or (dhat - gap)^2 / 2. Either goes with any integrator, for "
          "comparisons."},
     {.pattern = "/solver/bonded_particles/damage_width",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::damage_width>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::damage_width>,
      .range = from_to(0, 1),
      .doc = "Above 0 bonds soften in place of breaking at once: at the end of a step, over a range of stress "
             "over strength of about this width around 1 (docs/bonded_particles.md). Not with `leapfrog`."},
     {.pattern = "/solver/bonded_particles/max_broken_share",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_broken_share>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::max_broken_share>,
      .range = {0, 1, true, false},
      .doc = "A step is repeated as two, four, .. shorter ones where more than this share of all bonds "
             "breaks at once, before the step is solved again; after `time/max_retries` repetitions it is "
             "taken as it is. 1: never."},
     {.pattern = "/solver/bonded_particles/sudden_breaking",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::sudden_breaking>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::sudden_breaking>,
      .doc =
          "What takes a step in which bonds break suddenly. `\"shorter_steps\"`: as `max_broken_share` says. "
          "`\"leapfrog\"`: where more than `max_broken_share` of all bonds breaks at once, leapfrog with the "
@@ -65,20 +66,20 @@ constexpr Key particles[] = {
          "kinetic "
          "than elastic energy; else as `\"shorter_steps\"` (docs/bonded_particles.md, Impacts)."},
     {.pattern = "/solver/bonded_particles/explicit_share",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},
      .doc = "Sub-steps of `leapfrog` are at most this share of the critical time step, 2 / sqrt(17.9 k_n / "
             "m) of the stiffest bond or, if less, 0.17 of the time that the lightest spheres touch when they "
             "hit each other; bonds break at the end of sub-steps."},
     {.pattern = "/solver/bonded_particles/rolling_friction",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::rolling_friction>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::rolling_friction>,
      .range = non_negative,
      .doc =
          "With contact: the largest moment of two spheres that roll on each other, or of one on an obstacle, "
          "over the normal force and their (mean) radius. Spin about the normal of a contact meets none. "
          "Implicit steps smooth it as friction: below `contact/epsv`."},
     {.pattern = "/solver/bonded_particles/max_imbalance",
-     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_imbalance>,
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::max_imbalance>,
      .range = at_least(1),
      .doc = "Where breaking and contact make the work of a rank exceed the mean by this factor, `recoil "
             "simulate` deals the particles out again. Never with a number as large as that of the ranks."},
@@ -265,8 +266,46 @@ constexpr Key particles[] = {
      .doc = "Sum over the particles with these ids, which share it equally; formulas of t."},
 };
 
+constexpr const char* newton = "write `tolerance` and `max_iterations` of solver/bonded_particles";
+constexpr const char* by_forces = "write `particle_forces` on ids of `point_selection`";
+
+constexpr AbsentKey absent[] = {
+    {"/conventions", "leave it out: there are no others of bonded particles"},
+    {"/space", "leave it out: nothing is integrated over elements"},
+    {"/space/discr_order", "leave it out: particles have no basis functions; smaller ones are finer"},
+    {"/geometry/*/n_refs", "leave it out and take a smaller `radius` of the particles"},
+    {"/geometry/*/{volume_selection,surface_selection,point_selection}/*/boundary_only",
+     "leave it out: all particles of a body take part"},
+    {"/materials/*/{id,lambda,mu}", "take `body`, `E`, `nu`, `rho`"},
+    {"/materials/*/{phi,psi}",
+     "leave it out: bonds have no damping of their own; \"be_reflect\" damps by its steps"},
+    {"/materials/*/plane", "leave it out: bonded particles live in 3D"},
+    {"/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}", by_forces},
+    {"/boundary_conditions/rhs", "write `gravity`"},
+    {"/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
+     "write `body`: particles have no volume ids"},
+    {"/time/integrator", "write \"solver\": {\"bonded_particles\": {\"integrator\": ..}}"},
+    {"/contact/dhat_relative", "write `dhat`, a tenth of a radius, say"},
+    {"/contact/{use_convergent_formulation,use_area_weighting,use_improved_max_operator,use_physical_barrier,"
+     "use_gcp_formulation,alpha_t,beta_t,alpha_n,beta_n}",
+     "leave it out: it is of surfaces of finite elements"},
+    {"/solver/nonlinear", newton},
+    {"/solver/advanced", newton},
+    {"/solver/advanced/lump_mass_matrix", "leave it out: masses are of particles"},
+    {"/solver/advanced/lagged_regularization_weight", "leave it out"},
+    {"/solver/advanced/lagged_regularization_iterations", "leave it out"},
+    {"/solver/contact/initial_barrier_stiffness", "leave it out: the stiffness of particles does not adapt"},
+    {"/solver/contact/friction_convergence_tol",
+     "write solver/bonded_particles/tolerance: with friction_iterations -1 a step is solved again until no "
+     "particle moves by more"},
+    {"/output/fields", "leave it out: their trajectories hold orientations, stresses and breaks anyway"},
+    {"/tests", "leave it out: norms of particles are not computed"},
+};
+
 } // namespace
 
-std::span<const Key> particle_keys() { return particles; }
+std::vector<KeySection> particle_keys() { return {{"bonded_particles", particles}}; }
+
+std::span<const AbsentKey> absent_from_particles() { return absent; }
 
 } // namespace recoil::app

@@ -1,7 +1,9 @@
 #include <algorithm>
-#include <set>
 
+#include "app/solvers/bonded_particles/build_particles.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/scene/item.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -87,11 +89,6 @@ double constant(const Item& entry, const char* name) {
 BondMaterialEntry build_bonds(const Item& entry) {
   BondMaterialEntry material;
   material.where = entry.where();
-  if (entry["type"].text() != "BondedParticles")
-    entry["type"].fail("is a law of finite elements; scenes of bonded particles have materials of type "
-                       "\"BondedParticles\"");
-  for (const char* name : {"id", "lambda", "mu"})
-    if (entry.has(name)) entry[name].fail("is not used by BondedParticles; take `body`, `E`, `nu`, `rho`");
   if (entry.has("body")) material.bodies = entry["body"].texts();
   material.E = constant(entry, "E");
   material.nu = constant(entry, "nu");
@@ -144,14 +141,18 @@ void check_macroscopic(const Item& moduli, const ParticleBody& body) {
 void build_bond_materials(const Item& given, Scene& scene) {
   const std::vector<Item> entries = given.is_object() ? std::vector{given} : given.items();
   for (const Item& entry : entries) {
-    scene.bond_materials.push_back(build_bonds(entry));
-    for (const std::string& body : scene.bond_materials.back().bodies)
+    particles_of(scene).materials.push_back(build_bonds(entry));
+    for (const std::string& body : particles_of(scene).materials.back().bodies)
       check_body(scene, body, entry["body"].where());
   }
-  for (const ParticleBody& body : scene.particle_bodies)
-    if (const BondMaterialEntry* material = find_bond_material(scene, body.body);
-        material != nullptr && material->macroscopic)
-      check_macroscopic(entries[material - scene.bond_materials.data()]["moduli"], body);
+  for (const ParticleBody& body : particles_of(scene).bodies) {
+    const BondMaterialEntry* material = find_bond_material(scene, body.body);
+    if (material == nullptr)
+      throw InputError(scene.file.string() + " (/materials)",
+                       "body '" + body.body + "' has no material of type BondedParticles");
+    if (material->macroscopic)
+      check_macroscopic(entries[material - particles_of(scene).materials.data()]["moduli"], body);
+  }
 }
 
 /// Formulas of t alone.
@@ -165,35 +166,30 @@ std::vector<Expression> of_time(const Item& list) {
 
 void build_forces(const Item& list, Scene& scene) {
   for (const Item& entry : list.items())
-    scene.particle_forces.push_back({entry["id"].integers(), of_time(entry["value"]), entry.where()});
+    particles_of(scene).forces.push_back({entry["id"].integers(), of_time(entry["value"]), entry.where()});
 }
 
 void build_turns(const Item& list, Scene& scene) {
   const auto entries = list.items();
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    DirichletEntry& entry = scene.boundary_conditions.dirichlet[i];
+    const DirichletEntry& entry = scene.boundary_conditions.dirichlet[i];
     if (!entry.node_file.empty() || entry.nodal)
       entries[i].fail("files of values belong to finite elements; write formulas for ids");
+    PrescribedTurn& turn = particles_of(scene).turns.emplace_back();
     const Item rotation = entries[i]["rotation"];
     if (!rotation.is_text())
-      entry.turn.value = of_time(rotation);
+      turn.value = of_time(rotation);
     else if (rotation.text() != "free")
       rotation.fail("must be three numbers or formulas, or \"free\", is " + rotation.dump());
-    entry.turn.free = rotation.is_text();
-    entry.turn.interpolation = build_factors(entries[i], 3, "rotation_interpolation");
-    if (entry.turn.free && !entry.turn.interpolation.empty())
+    turn.free = rotation.is_text();
+    turn.interpolation = build_factors(entries[i], 3, "rotation_interpolation");
+    if (turn.free && !turn.interpolation.empty())
       entries[i]["rotation_interpolation"].fail("is a factor on `rotation`, which is \"free\"; leave it out");
   }
 }
 
-/// What finite elements have and bonded particles do not.
-void refuse_other_keys(const Item& root, const Scene& scene) {
-  const Item conditions = root["boundary_conditions"];
-  const auto refuse = [](const Item& list, const char* instead) {
-    if (list.size() > 0) list.fail(std::string("is not there for bonded particles; ") + instead);
-  };
-  for (const char* name : {"neumann_boundary", "normal_aligned_neumann_boundary", "pressure_boundary"})
-    refuse(conditions[name], "write `particle_forces` on ids of `point_selection`");
+/// Forms of values that bonded particles do not have, and values without an effect on them.
+void check_values(const Item& root, const Scene& scene) {
   for (const char* list : {"velocity", "solution"})
     for (const Item& entry : root["initial_conditions"][list].items())
       if (entry["value"].is_object())
@@ -202,25 +198,24 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
     for (const char* list : {"velocity", "angular_velocity"})
       if (const Item given = root["initial_conditions"][list]; given.size() > 0)
         given.fail("has no effect without inertia; leave it out, or set time/quasistatic to false");
-  if (!scene.contact.enabled) refuse(conditions["obstacle_displacements"], "set contact/enabled to true");
-  for (const Item& component : conditions["rhs"].items())
-    if (component.is_object() || constant_of(component.expression()) != 0)
-      conditions["rhs"].fail("is not there for bonded particles; write `gravity`");
+  if (const Item motions = root["boundary_conditions"]["obstacle_displacements"];
+      !scene.contact.enabled && motions.size() > 0)
+    motions.fail("is not there for bonded particles without contact; set contact/enabled to true");
 }
 
-/// Contact that finite elements have alone.
+/// Settings of contact that do not go with the others.
 void check_contact(const Item& root, const Scene& scene) {
   if (!scene.contact.enabled) {
-    if (scene.particle_solver.rolling_friction > 0)
+    if (particles_of(scene).solver.rolling_friction > 0)
       root["solver"]["bonded_particles"]["rolling_friction"].fail(
           "is of contact; set contact/enabled to true, or leave it out");
-    if (scene.particle_solver.contact_law)
+    if (particles_of(scene).solver.contact_law)
       root["solver"]["bonded_particles"]["contact_law"].fail(
           "is of contact; set contact/enabled to true, or leave it out");
     return;
   }
   const Item solver = root["solver"];
-  const solvers::ParticleIntegrator integrator = scene.particle_solver.integrator;
+  const solvers::ParticleIntegrator integrator = particles_of(scene).solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator == solvers::ParticleIntegrator::del_exact)
     solver["bonded_particles"]["integrator"].fail("has no contact; take \"be_reflect\", \"mid_reflectT\" or "
                                                   "\"leapfrog\", or set contact/enabled to false");
@@ -232,34 +227,34 @@ void check_contact(const Item& root, const Scene& scene) {
 
 /// Softening that cannot work.
 void check_damage(const Item& root, const Scene& scene) {
-  if (scene.particle_solver.damage_width == 0) return;
+  if (particles_of(scene).solver.damage_width == 0) return;
   const Item width = root["solver"]["bonded_particles"]["damage_width"];
-  const bool may_break = std::ranges::any_of(scene.bond_materials,
+  const bool may_break = std::ranges::any_of(particles_of(scene).materials,
                                              [](const BondMaterialEntry& entry) {
                                                return entry.tensile_strength || entry.shear_strength;
                                              }) ||
                          // A file of bonds may have strengths: make_particle_solver() knows.
-                         std::ranges::any_of(scene.particle_bodies,
+                         std::ranges::any_of(particles_of(scene).bodies,
                                              [](const ParticleBody& body) { return !body.bonds.empty(); });
   if (!may_break)
     width.fail("softens bonds that reach their strength, and no material has one; give it "
                "`tensile_strength` or `shear_strength`, or leave this out");
   if (scene.time.kind == TimeKind::dynamic &&
-      scene.particle_solver.integrator == solvers::ParticleIntegrator::leapfrog)
+      particles_of(scene).solver.integrator == solvers::ParticleIntegrator::leapfrog)
     width.fail("is not there with \"integrator\": \"leapfrog\", whose bonds break at once; take "
                "\"be_reflect\" or \"mid_reflectT\", or leave this out");
 }
 
 bool is_explicit(const Scene& scene) {
   return scene.time.kind == TimeKind::dynamic &&
-         scene.particle_solver.integrator == solvers::ParticleIntegrator::leapfrog;
+         particles_of(scene).solver.integrator == solvers::ParticleIntegrator::leapfrog;
 }
 
 /// Keys of integrators that the scene does not take: they change nothing, and often stay behind where another
 /// integrator is tried.
 void check_integrator(const Item& root, Scene& scene) {
   const Item solver = root["solver"]["bonded_particles"];
-  const ParticleSolverSpec given = scene.particle_solver, initial;
+  const ParticleSolverSpec given = particles_of(scene).solver, initial;
   if (scene.time.kind == TimeKind::quasistatic && given.integrator != initial.integrator)
     solver["integrator"].fail("is of dynamic scenes and has no effect with \"quasistatic\": true; leave it "
                               "out, or set time/quasistatic to false");
@@ -290,7 +285,7 @@ void check_selections(const Item& entry) {
 }
 
 void check_breaking(const Item& root, const Scene& scene) {
-  if (scene.particle_solver.max_broken_share < 1 && is_explicit(scene))
+  if (particles_of(scene).solver.max_broken_share < 1 && is_explicit(scene))
     root["solver"]["bonded_particles"]["max_broken_share"].fail(
         "is of implicit steps; leapfrog breaks bonds in sub-steps, which a smaller `explicit_share` "
         "shortens");
@@ -298,7 +293,7 @@ void check_breaking(const Item& root, const Scene& scene) {
 
 /// Implicit steps that hand over to leapfrog where many bonds break.
 void check_sudden_breaking(const Item& root, const Scene& scene) {
-  const ParticleSolverSpec& solver = scene.particle_solver;
+  const ParticleSolverSpec& solver = particles_of(scene).solver;
   if (solver.sudden_breaking != solvers::SuddenBreaking::leapfrog) return;
   const Item key = root["solver"]["bonded_particles"]["sudden_breaking"];
   if (scene.time.kind == TimeKind::quasistatic)
@@ -312,25 +307,9 @@ void check_sudden_breaking(const Item& root, const Scene& scene) {
              "0.001, say");
 }
 
-void refuse_particles(const Item& root) {
-  const char* cure = "needs \"solver\": {\"type\": \"bonded_particles\"}";
-  for (const Item& entry : root["geometry"].items())
-    if (entry.has("particles")) entry["particles"].fail(cure);
-  const Item forces = root["boundary_conditions"]["particle_forces"];
-  if (forces.size() > 0) forces.fail(cure);
-  for (const Item& entry : root["boundary_conditions"]["dirichlet_boundary"].items())
-    if (entry.has("rotation_interpolation")) entry["rotation_interpolation"].fail(cure);
-  const auto materials = root["materials"];
-  for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items())
-    for (const char* name : {"tensile_strength", "shear_strength", "weibull_modulus", "strength_seed",
-                             "moduli", "strength_radius", "shear_correction", "shear_energy", "bend_twist"})
-      if (entry.has(name)) entry[name].fail("belongs to the type BondedParticles; leave it out");
-}
-
 } // namespace
 
 void build_particles(const Item& root, Scene& scene) {
-  if (scene.solver.type != SolverType::bonded_particles) return refuse_particles(root);
   if (!root.has("time"))
     throw InputError(scene.file.string(),
                      "needs `time`; write \"quasistatic\": true there for states at rest");
@@ -343,17 +322,19 @@ void build_particles(const Item& root, Scene& scene) {
       continue;
     }
     if (!entry.has("particles")) entry.fail("needs `particles`: this is a scene of bonded particles");
-    scene.particle_bodies.push_back(build_body(entry));
+    particles_of(scene).bodies.push_back(build_body(entry));
   }
   build_bond_materials(root["materials"], scene);
   build_turns(root["boundary_conditions"]["dirichlet_boundary"], scene);
   build_forces(root["boundary_conditions"]["particle_forces"], scene);
-  refuse_other_keys(root, scene);
+  check_values(root, scene);
   check_contact(root, scene);
   check_damage(root, scene);
   check_breaking(root, scene);
   check_integrator(root, scene);
   check_sudden_breaking(root, scene);
 }
+
+bool has_particle_file(const Item& entry) { return entry.has("particles") && entry["particles"].has("file"); }
 
 } // namespace recoil::app

@@ -11,6 +11,8 @@
 
 namespace recoil::app {
 
+class SolverKinds;
+
 /// What the command line of `recoil simulate` says.
 struct SimulateOptions {
   std::filesystem::path scene;       ///< for a new run
@@ -22,6 +24,7 @@ struct SimulateOptions {
 
 /// Runs or continues a simulation and writes the run folder (docs/architecture.md). Returns how it ended;
 /// wrong input and failing files are exceptions, the same on every rank. Collective.
-ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& options);
+ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& options,
+                  const SolverKinds& solvers);
 
 } // namespace recoil::app

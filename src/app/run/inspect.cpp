@@ -1,4 +1,4 @@
-#include "recoil/app/solvers/list/inspect.hpp"
+#include "recoil/app/run/inspect.hpp"
 
 #include <system_error>
 
@@ -6,14 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "recoil/app/run/run_inputs.hpp"
-#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
-#include "recoil/app/solvers/bonded_particles/particle_report.hpp"
-#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/app/run/solver_kind.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
-#include "recoil/mesh/input/quality.hpp"
 
 namespace recoil::app {
 
@@ -21,24 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string describe_elements(const LoadedScene& loaded) {
-  std::string report;
-  for (const mesh::BodyQuality& body : mesh::body_quality(loaded.geometry.deformable))
-    report += fmt::format("  {}: order {}, {} cells, volume {:g}, scaled Jacobian {:.3g} at least, {:.3g} on "
-                          "average, edges {:.3g} to {:.3g}\n",
-                          body.name, order_of_body(loaded.file.scene, body.name), body.cells, body.volume,
-                          body.min_scaled_jacobian, body.mean_scaled_jacobian, body.min_edge, body.max_edge);
-  return report;
-}
-
-/// `size` of the whole scene, `bodies` in lines of their own.
-std::string describe_scene(const LoadedScene& loaded, const std::string& size, const std::string& bodies) {
-  const Scene& scene = loaded.file.scene;
-  const mesh::AssembledGeometry& geometry = loaded.geometry;
-  std::string report = fmt::format("{}: valid, {}D, {}, {} obstacle(s)\n", scene.file.string(), loaded.dim,
-                                   size, geometry.obstacles.size() + scene.planes.size()) +
-                       bodies;
-  for (const mesh::SurfaceMesh& obstacle : geometry.obstacles)
+std::string describe_scene(const Scene& scene, int dim, const std::vector<mesh::SurfaceMesh>& obstacles,
+                           const SceneReport& found) {
+  std::string report = fmt::format("{}: valid, {}D, {}, {} obstacle(s)\n", scene.file.string(), dim,
+                                   found.size, obstacles.size() + scene.planes.size());
+  for (const std::string& line : found.bodies) report += "  " + line + "\n";
+  for (const mesh::SurfaceMesh& obstacle : obstacles)
     report += fmt::format("  {}: obstacle, {} vertices, {} triangles, {} edges, {} points\n", obstacle.name,
                           obstacle.vertices.size(), obstacle.triangles.size(), obstacle.edges.size(),
                           obstacle.points.size());
@@ -110,41 +95,19 @@ RunReport describe_summary(const fs::path& folder) {
           false};
 }
 
-/// Collective, as validate_scene().
-std::string validate_particles(const parallel::Communicator& comm, const LoadedScene& loaded) {
-  const auto solver = load_particle_solver(comm, loaded);
-  std::string bodies;
-  for (const std::string& line : describe_bodies(loaded, solver->problem())) bodies += "  " + line + "\n";
-  return describe_scene(loaded, solver->description(), bodies);
-}
-
-std::string validate_elements(const parallel::Communicator& comm, LoadedScene& loaded) {
-  std::string report = parallel::collectively(comm, [&] {
-    if (comm.rank() != 0) return std::string();
-    const mesh::SimplexMesh& mesh = loaded.geometry.deformable;
-    return describe_scene(loaded,
-                          fmt::format("{} vertices, {} cells", mesh.vertices.size(), mesh.cells.size()),
-                          describe_elements(loaded));
-  });
-  if (loaded.dim == 2)
-    DiscreteScene<2>(loaded.file.scene, distribute_geometry<2>(comm, loaded)).start();
-  else
-    DiscreteScene<3>(loaded.file.scene, distribute_geometry<3>(comm, loaded)).start();
-  return report;
-}
-
 } // namespace
 
-std::string validate_scene(const parallel::Communicator& comm, const std::filesystem::path& path) {
+std::string validate_scene(const parallel::Communicator& comm, const std::filesystem::path& path,
+                           const SolverKinds& solvers) {
   LogOptions log;
   log.rank = comm.rank();
   log.level = LogLevel::warning;
   initialize_log(log);
-  LoadedScene loaded = load_scene(comm, path);
-  const std::string report = loaded.file.scene.solver.type == SolverType::bonded_particles
-                                 ? validate_particles(comm, loaded)
-                                 : validate_elements(comm, loaded);
-  return comm.rank() == 0 ? report : std::string();
+  LoadedScene loaded = load_scene(comm, path, solvers);
+  // The problem may take the meshes.
+  const std::vector<mesh::SurfaceMesh> obstacles = loaded.geometry.obstacles;
+  const SceneReport found = loaded.solver->validate(comm, loaded);
+  return comm.rank() == 0 ? describe_scene(loaded.file.scene, loaded.dim, obstacles, found) : std::string();
 }
 
 RunReport describe_run(const parallel::Communicator& comm, const fs::path& folder) {
