@@ -275,7 +275,7 @@ const WrongScene wrong_scenes[] = {
      from_file("", R"(, "transformation": {"dimensions": [1, 1, 2]})"),
      "",
      {"(/geometry/0/transformation/dimensions)", "`scale`"}},
-    {"refined_spheres", from_file("", R"(, "n_refs": 1)"), "", {"(/geometry/0/n_refs)", "meshes"}},
+    {"refined_spheres", from_file("", R"(, "n_refs": 1)"), "", {"(/geometry/0/n_refs)", "leave it out"}},
     {"particles_of_an_obstacle",
      packed() + R"(, "is_obstacle": true)",
      "",
@@ -379,15 +379,15 @@ TEST(Particles, HaveALawOfContact) {
 TEST(Particles, BelongToTheirSolver) {
   expect_refused({"modulus",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "weibull_modulus": 5}]})",
-                  {"(/materials/0/weibull_modulus)", "BondedParticles"}});
+                  {"(/materials/0/weibull_modulus)", "bonded particles"}});
   expect_refused({"moduli",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "moduli": "macro"}]})",
-                  {"(/materials/0/moduli)", "BondedParticles"}});
+                  {"(/materials/0/moduli)", "bonded particles"}});
   for (const char* key : {R"("strength_radius": 1)", R"("shear_correction": 1)", R"("shear_energy": "angle")",
                           R"("bend_twist": "full")"}) {
     const std::string patch =
         R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, )" + std::string(key) + "}]}";
-    expect_refused({"form", patch.c_str(), {"(/materials/0/", "BondedParticles"}});
+    expect_refused({"form", patch.c_str(), {"(/materials/0/", "bonded particles"}});
   }
   expect_refused({"file",
                   R"({"geometry": [{"particles": {"file": "meshes/square.obj"}}]})",

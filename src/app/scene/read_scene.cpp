@@ -40,8 +40,8 @@ SceneFile build(Document document, const SceneFormat& format) {
   build_boundary_conditions(root, scene);
   build_initial_conditions(root, scene);
   build_settings(root, scene);
-  check_scene(scene);
   kind.build(root, scene);
+  check_scene(scene);
   result.resolved = document.root.dump(2) + "\n";
   result.locations = document.locations.to_text();
   return result;

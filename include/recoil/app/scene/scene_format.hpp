@@ -35,7 +35,8 @@ struct SceneKind {
   bool (*has_own_shape)(const Item& entry);
   /// A part with default values, which bound members are then written to.
   std::unique_ptr<SolverScene> (*make)();
-  /// Reads the rest of the part and checks the scene, of which all shared parts have been read.
+  /// Reads the rest of the part and checks it, after all shared parts of the scene have been read and before
+  /// these are checked.
   /// @throws InputError.
   void (*build)(const Item& root, Scene& scene);
 };

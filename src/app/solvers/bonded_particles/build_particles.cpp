@@ -36,7 +36,6 @@ void read_file_body(const Item& entry, const Item& item, ParticleBody& body) {
       entry[name].fail("is left over: the particles of this body come from a file; keep one of them");
   if (entry["advanced"]["normalize_mesh"].flag())
     entry["advanced"]["normalize_mesh"].fail("is for meshes; write a `scale` for particles from a file");
-  if (entry["n_refs"].integer() != 0) entry["n_refs"].fail("is for meshes; leave it out");
   check_sphere_transformation(entry);
   body.file = item["file"].text();
   if (item.has("bonds")) body.bonds = item["bonds"].text();

@@ -73,9 +73,8 @@ void check_polyfem_damping(const Scene& scene) {
 void check_elements(const Scene& scene) {
   const ElementScene& own = elements_of(scene);
   const std::string file = scene.file.string();
-  if (own.materials.empty())
-    throw InputError(file + " (/materials)",
-                     "there is no material; body '" + deformable_names(scene).front() + "' needs one");
+  if (const auto bodies = deformable_names(scene); own.materials.empty() && !bodies.empty())
+    throw InputError(file + " (/materials)", "there is no material; body '" + bodies.front() + "' needs one");
   for (const MaterialEntry& material : own.materials)
     for (const std::string& body : material.bodies) check_body(scene, body, material.where);
   if (own.conventions == Conventions::polyfem) check_polyfem_damping(scene);
