@@ -32,7 +32,7 @@ const app::SolverKinds& kinds() {
 
 const json scene = json::parse(
     R"({"geometry": {"name": "row", "discs": 5}, "solver": {"type": "discs", "discs": {"mass": 1.5}},
-                                   "time": {"dt": 0.05, "time_steps": 8}, "output": {"every": 2, "chunk": 2}})");
+                                   "time": {"dt": 0.05, "time_steps": 4}, "output": {"every": 2, "chunk": 2}})");
 
 class DiscKind : public ::testing::Test {
 protected:
@@ -79,7 +79,7 @@ TEST_F(DiscKind, RunsAndContinues) {
     EXPECT_EQ(ledger, read("parts/ledger.csv"));
   }
   const json summary = json::parse(read("parts/summary.json"));
-  EXPECT_EQ(summary["steps"], 8);
+  EXPECT_EQ(summary["steps"], 4);
   EXPECT_EQ(summary["discs"], 5);
   EXPECT_GT(summary["newton_iterations"], 0);
   EXPECT_THAT(read("whole/trajectory/manifest.json"), HasSubstr("discs"));
@@ -108,7 +108,7 @@ TEST_F(DiscKind, RefusesKeysOfOthersAndIsRefusedByThem) {
   EXPECT_THAT(refusal_of(R"({"materials": {"type": "NeoHookean", "E": 1, "nu": 0.3}})"),
               HasSubstr("(/materials/type)"));
   EXPECT_THAT(refusal_of(R"({"geometry": {"particles": {"radius": 1}}})"),
-              HasSubstr("(/geometry/0/particles)"));
+              HasSubstr("(/geometry/particles)"));
   EXPECT_THAT(refusal_of(R"({"solver": {"discs": {"mass": -1}}})"), HasSubstr("(/solver/discs/mass)"));
   const std::string elsewhere = refusal_of(R"({"solver": {"type": null}, "geometry": {"discs": null,
       "generator": {"type": "box", "size": [1, 1, 1], "divisions": 1}}, "materials": {"type": "NeoHookean", "E": 1, "nu": 0.3}})");
