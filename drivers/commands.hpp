@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "recoil/app/simulation/console.hpp"
+#include "recoil/app/run/console.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 

@@ -1,9 +1,11 @@
 #include <limits>
 
 #include "commands.hpp"
-#include "recoil/app/simulation/phase_times.hpp"
-#include "recoil/app/simulation/simulate.hpp"
-#include "recoil/app/study/commands.hpp"
+#include "recoil/app/run/phase_times.hpp"
+#include "recoil/app/run/simulate.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/fit/optimize.hpp"
+#include "recoil/app/study/gradient/gradient.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/linalg/petsc.hpp"
 
@@ -62,7 +64,9 @@ void add_simulate(CLI::App& app, Run& run) {
   simulate.call(run, &app::SimulateOptions::scene,
                 "recoil simulate needs a scene and a run folder (recoil simulate scene.json -o run/), or "
                 "--restart run/",
-                &app::simulate);
+                [](const parallel::Communicator& comm, const app::SimulateOptions& options) {
+                  return app::simulate(comm, options, app::all_solvers());
+                });
 }
 
 void add_gradient(CLI::App& app, Run& run) {

@@ -1,9 +1,10 @@
 #include <iostream>
 
 #include "commands.hpp"
-#include "recoil/app/scene/scene_keys.hpp"
-#include "recoil/app/simulation/inspect.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "recoil/app/run/inspect.hpp"
+#include "recoil/app/scene/scene_format.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 #include "recoil/base/signals.hpp"
 
 namespace recoil::drivers {
@@ -16,7 +17,8 @@ void add_validate(CLI::App& app, Run& run) {
   command->callback([scenes, &run] {
     run = [scenes](const parallel::Communicator& comm) {
       InterruptSignals::let_go();
-      for (const std::string& scene : *scenes) std::cout << app::validate_scene(comm, scene) << std::flush;
+      for (const std::string& scene : *scenes)
+        std::cout << app::validate_scene(comm, scene, app::all_solvers()) << std::flush;
       return ExitCode::done;
     };
   });
@@ -39,9 +41,9 @@ void add_schema(CLI::App& app, Run& run) {
       InterruptSignals::let_go();
       const bool study = arguments->what == "study";
       if (comm.rank() == 0 && arguments->markdown)
-        std::cout << (study ? app::study_markdown() : app::scene_markdown());
+        std::cout << (study ? app::study_markdown() : app::scene_markdown(app::all_solvers().format()));
       else if (comm.rank() == 0)
-        std::cout << (study ? app::study_json_schema() : app::scene_json_schema());
+        std::cout << (study ? app::study_json_schema() : app::scene_json_schema(app::all_solvers().format()));
       return ExitCode::done;
     };
   });

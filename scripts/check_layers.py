@@ -8,6 +8,9 @@ Rules, one line per violation as `file:line: [rule] what`:
   folder   every source lies in a folder of the table; every recoil header included exists
   length   no source, script or CMake file is longer than 700 lines
   twice    no two files define a type of the same name in one namespace: the linker would mix their members
+  solver   outside of app/solvers no code asks which solver a scene has: no comparison with its name, no quoted name of
+           a folder of app/solvers
+  solver   outside of app/solvers no code asks which solver a scene has: it goes by SolverKind and ExperimentKind
   path     no tracked file names a path of somebody's machine
   top      nothing stands at the top level but what the table names
 Ends with 0 when all hold, 1 when not. Needs Python 3.9 and nothing else.
@@ -31,6 +34,9 @@ END_OF_NAMESPACE = re.compile(r"^\} // namespace")
 TYPE = re.compile(r"^(?:struct|class) (\w+)(?: final)?(?: : [^;]*)?\s*\{")
 # Absolute paths below somebody's home or work folder; a letter, dot or slash before means a relative path or URL.
 MACHINE_PATH = re.compile(r"(?<![\w./$})~-])/(?:home|root|Users|work|scratch)/[\w.]")
+# Rooms of solvers of scenes; their names, quoted or compared, and the type of what a scene holds for one of them tell
+# solvers apart.
+SOLVERS = "app/solvers"
 SKIPPED_FOLDERS = {".git", "build", "__pycache__", ".cache"}
 
 
@@ -86,9 +92,12 @@ def read_table(file):
             columns = re.split(r"\s{2,}", line)
             if len(columns) != 2:
                 sys.exit(f"{file}:{number}: two columns expected, patterns and folders, two spaces apart: {line}")
-            folders = set() if columns[1] == "-" else set(columns[1].split())
-            for folder in folders - table.floors.keys():
-                sys.exit(f"{file}:{number}: unknown folder {folder}")
+            folders = set()
+            for pattern in [] if columns[1] == "-" else columns[1].split():
+                matching = fnmatch.filter(table.floors, pattern)
+                if not matching:
+                    sys.exit(f"{file}:{number}: unknown folder {pattern}")
+                folders.update(matching)
             doors = table.headers if section == "[headers]" else table.targets
             doors += [(pattern, folders) for pattern in columns[0].split()]
         elif section == "[top]":
@@ -121,6 +130,10 @@ class Checker:
     def __init__(self, root, table):
         self.root, self.table = root, table
         self.violations = []
+        rooms = [name.rsplit("/", 1)[1] for name in table.floors if name.startswith(SOLVERS + "/") and name != SOLVERS + "/list"]
+        names = "(?:" + "|".join(rooms) + ")"
+        self.asks_for_solver = re.compile(rf'"{names}"|[!=]=\s*&?{names}\b|\b{names}(?:\.scene\.name)?\s*[!=]=|'
+                                          r"dynamic_cast<(?:const )?\w*Scene\b|\bSolverType\b") if rooms else None
         self.types = {}  # (namespace, name) -> file and line
         self.files = listed_files(root)
 
@@ -177,6 +190,7 @@ class Checker:
         elif file.suffix in SOURCES:
             self.check_includes(file, folder, lines)
             self.check_types(file, lines)
+            self.check_solvers(file, folder, lines)
 
     def check_includes(self, file, folder, lines):
         public = file.parts[0] == "include"
@@ -216,6 +230,14 @@ class Checker:
                 if other != f"{file}:{number}":
                     self.report(file, number, "twice", f"{name} is defined in {other}, too: rename one, or make it one of an "
                                                        "unnamed namespace")
+
+    def check_solvers(self, file, folder, lines):
+        if self.asks_for_solver is None or folder.startswith(SOLVERS) or not (folder.startswith("app/") or folder == "drivers"):
+            return
+        for number, line in enumerate(lines, 1):
+            if match := self.asks_for_solver.search(line):
+                self.report(file, number, "solver", f"{match.group(0)} tells solvers apart: make it a row of SolverKind, or of "
+                                                    "ExperimentKind in studies")
 
     def check_public_include(self, file, number, folder, header):
         owner = self.table.folder_of(header[len("recoil/"):])

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recoil/app/scene/read_scene.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/potentials/contact/contact_potentials.hpp"
@@ -21,7 +22,7 @@ struct SceneSurface {
 
   /// Collective. @throws InputError on every rank.
   SceneSurface(const parallel::Communicator& comm, const std::string& path)
-      : SceneSurface(comm, app::read_scene(path).scene) {}
+      : SceneSurface(comm, app::read_scene(path, app::all_solvers().format()).scene) {}
   SceneSurface(const SceneSurface&) = delete;
   SceneSurface& operator=(const SceneSurface&) = delete;
 

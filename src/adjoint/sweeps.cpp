@@ -53,7 +53,7 @@ struct ReverseSweep::Column {
 };
 
 ReverseSweep::ReverseSweep(const std::vector<stepping::StepRecord>& records, StateSource& states,
-                           StateDerivatives& objectives, stepping::DifferentiableStep& step,
+                           StateDerivatives& objectives, stepping::DifferentiableStep step,
                            SweepOptions options)
     : records_(records), states_(states), objectives_(objectives), step_(step), options_(options),
       next_(std::ssize(records) - 1), pending_(objectives.num_objectives()) {
@@ -85,8 +85,8 @@ ReverseSweep::Pending ReverseSweep::take_pending(std::size_t objective, GlobalIn
 }
 
 /// Leaves the shares of this step in Ps, Ms and X of its predecessors.
-void ReverseSweep::hand_back(std::size_t objective, const stepping::StepRecord& record,
-                             const Column& column) {
+void ReverseSweep::hand_back(stepping::BdfEquations& step, std::size_t objective,
+                             const stepping::StepRecord& record, const Column& column) {
   const linalg::Vector &p = column.p, &mu = column.mu;
   const auto predecessors = record.predecessors();
   for (int j = 0; j < std::ssize(predecessors); ++j) {
@@ -101,7 +101,7 @@ void ReverseSweep::hand_back(std::size_t objective, const stepping::StepRecord& 
     }
     if (j != 0) continue;
     linalg::Vector product(p.shared_layout());
-    step_.multiply_previous(p, product);
+    step.multiply_previous(p, product);
     if (!std::exchange(waiting.has_previous, true)) waiting.previous = linalg::Vector(p.shared_layout());
     waiting.previous.add(record.coefficients.scaled_dt(record.dt), product);
     waiting.previous.add(1, column.by.previous_u);
@@ -110,30 +110,32 @@ void ReverseSweep::hand_back(std::size_t objective, const stepping::StepRecord& 
 
 std::string ReverseSweep::advance() {
   RECOIL_ASSERT(next_ >= 0);
-  if (next_ > 0)
-    if (const std::string failure = step_back(records_[next_]); !failure.empty()) return failure;
-  if (next_ == 0) finish();
+  if (next_ > 0) {
+    const std::string failure =
+        std::visit([&](auto* step) { return step_back(records_[next_], *step); }, step_);
+    if (!failure.empty()) return failure;
+  }
+  if (next_ == 0) std::visit([&](auto* step) { finish(*step); }, step_);
   --next_;
   return "";
 }
 
 /// Solves for the adjoint p of a step.
-std::string ReverseSweep::solve(const stepping::StepRecord& record, const linalg::Vector& rhs,
-                                linalg::Vector& p) {
+std::string ReverseSweep::solve(stepping::StepEquations& step, const stepping::StepRecord& record,
+                                const linalg::Vector& rhs, linalg::Vector& p) {
   if (!std::isfinite(rhs.norm()))
     return at_step(record, "the derivative of the objective is not finite: its values are too large for "
                            "double precision");
-  return count_solve(step_.solve(rhs, p, options_.relative_tolerance), record, "the adjoint", options_,
+  return count_solve(step.solve(rhs, p, options_.relative_tolerance), record, "the adjoint", options_,
                      totals_);
 }
 
-std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
-  if (stepping::StepMap* map = step_.map()) return step_back(record, *map);
+std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping::BdfReverseStep& step) {
   const stepping::State& now = states_.state(record.id);
   const stepping::State& previous = states_.state(record.predecessors().front());
   const bool inertia = record.coefficients.order > 0;
   const double B = record.coefficients.scaled_dt(record.dt);
-  step_.linearize(record, now, previous);
+  step.linearize(record, now, previous);
 
   std::vector<Column> columns;
   for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
@@ -141,52 +143,52 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
     objectives_.add(k, {record, now, previous}, column.by);
     linalg::Vector rhs(now.v.shared_layout());
     if (inertia) {
-      step_.multiply_mass(column.pending.weighted_p, rhs);
+      step.multiply_mass(column.pending.weighted_p, rhs);
       rhs.add(B, column.pending.weighted_mu);
       rhs.add(1, column.by.v);
     }
     rhs.add(B, column.pending.previous);
     rhs.add(B, column.by.u);
     rhs.scale(-1);
-    const std::string failure = solve(record, rhs, column.p);
+    const std::string failure = solve(step, record, rhs, column.p);
     if (!failure.empty()) return failure;
   }
 
   for (std::size_t k = 0; k < columns.size(); ++k) {
     Column& column = columns[k];
-    step_.add_parameter_products(k, column.p, B);
-    totals_.objective_correction += B * step_.gradient_product(column.p);
+    step.add_parameter_products(k, column.p, B);
+    totals_.objective_correction += B * step.gradient_product(column.p);
     linalg::Vector sum = column.p; // p + Ps
     if (inertia) {
       sum.add(1, column.pending.weighted_p);
-      step_.add_mass_products(k, sum, now.v);
-      step_.multiply_mass(sum, column.mu);
+      step.add_mass_products(k, sum, now.v);
+      step.multiply_mass(sum, column.mu);
       // The inertia of the residuals, summed by states instead of steps: a step knows one predecessor only.
       totals_.objective_correction += column.mu.dot(now.v);
       column.mu.add(1, column.by.v);
       column.mu.scale(1 / B);
     }
-    if (step_.wants_prescribed_products()) {
+    if (step.wants_prescribed_products()) {
       linalg::Vector multiplier(now.v.shared_layout());
-      step_.multiply_stiffness(column.p, multiplier);
+      step.multiply_stiffness(column.p, multiplier);
       multiplier.scale(B);
       multiplier.add(1, column.mu);
       multiplier.add(1, column.pending.weighted_mu);
       multiplier.add(1, column.pending.previous);
       multiplier.add(1, column.by.u);
       // -eta
-      step_.add_prescribed_products(k, multiplier);
+      step.add_prescribed_products(k, multiplier);
     }
-    hand_back(k, record, column);
+    hand_back(step, k, record, column);
   }
   ++totals_.steps;
   return "";
 }
 
-std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping::StepMap& map) {
+std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping::MapReverseStep& step) {
   const stepping::State& now = states_.state(record.id);
   const stepping::State& previous = states_.state(record.predecessors().front());
-  step_.linearize(record, now, previous);
+  step.linearize(record, now, previous);
 
   struct Swept {
     linalg::Vector by_u, p; ///< P' nu + W' sigma + X + dJ/du
@@ -206,35 +208,49 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping
     Pending left{zero, zero, std::move(column.by.previous_u),
                  true, true, std::move(column.by.previous_internal)};
     left.internal.resize(previous.internal.size(), 0.0);
-    map.add_velocity_transposed(nu, by_u, left.previous, left.weighted_p);
-    map.add_internal_transposed(sigma, by_u, left.internal);
+    step.add_velocity_transposed(nu, by_u, left.previous, left.weighted_p);
+    step.add_internal_transposed(sigma, by_u, left.internal);
     linalg::Vector rhs = by_u;
     rhs.scale(-1);
-    const std::string failure = solve(record, rhs, column.p);
+    const std::string failure = solve(step, record, rhs, column.p);
     if (!failure.empty()) return failure;
     all.push_back({std::move(by_u), std::move(column.p), std::move(sigma), std::move(left)});
   }
 
   for (std::size_t k = 0; k < all.size(); ++k) {
     Swept& swept = all[k];
-    step_.add_parameter_products(k, swept.p, 1);
-    step_.add_internal_products(k, swept.sigma);
-    totals_.objective_correction += step_.gradient_product(swept.p);
-    if (step_.wants_prescribed_products()) {
+    step.add_parameter_products(k, swept.p, 1);
+    step.add_internal_products(k, swept.sigma);
+    totals_.objective_correction += step.gradient_product(swept.p);
+    if (step.wants_prescribed_products()) {
       linalg::Vector multiplier(now.v.shared_layout());
-      step_.multiply_stiffness(swept.p, multiplier);
+      step.multiply_stiffness(swept.p, multiplier);
       multiplier.add(1, swept.by_u);
-      step_.add_prescribed_products(k, multiplier);
+      step.add_prescribed_products(k, multiplier);
     }
-    map.add_start_transposed(swept.p, swept.left.previous, swept.left.weighted_p);
-    map.add_internal_start_transposed(swept.p, swept.left.internal);
+    step.add_start_transposed(swept.p, swept.left.previous, swept.left.weighted_p);
+    step.add_internal_start_transposed(swept.p, swept.left.internal);
     pending_[k].insert_or_assign(previous.id, std::move(swept.left));
   }
   ++totals_.steps;
   return "";
 }
 
-void ReverseSweep::finish() {
+void ReverseSweep::add_initial_velocity(stepping::BdfReverseStep& step, std::size_t objective,
+                                        const Pending& pending, linalg::Vector& by_velocity) {
+  const linalg::Vector& v = states_.state(0).v;
+  step.multiply_mass(pending.weighted_p, by_velocity);
+  totals_.objective_correction += by_velocity.dot(v);
+  step.add_mass_products(objective, pending.weighted_p, v);
+}
+
+void ReverseSweep::add_initial_velocity(stepping::MapReverseStep&, std::size_t, const Pending& pending,
+                                        linalg::Vector& by_velocity) {
+  by_velocity.add(1, pending.weighted_p);
+}
+
+template <class Step>
+void ReverseSweep::finish(Step& step) {
   const stepping::StepRecord& record = records_.front();
   const stepping::State& first = states_.state(0);
   for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
@@ -246,19 +262,13 @@ void ReverseSweep::finish() {
     by_displacement.add(1, column.by.previous_u);
     by_displacement.add(1, pending.weighted_mu);
     by_displacement.add(1, pending.previous);
-    if (step_.map()) {
-      by_velocity.add(1, pending.weighted_p);
-    } else {
-      step_.multiply_mass(pending.weighted_p, by_velocity);
-      totals_.objective_correction += by_velocity.dot(first.v);
-      step_.add_mass_products(k, pending.weighted_p, first.v);
-    }
+    add_initial_velocity(step, k, pending, by_velocity);
     by_velocity.add(1, column.by.v);
-    step_.add_initial_products(k, by_displacement, by_velocity);
+    step.add_initial_products(k, by_displacement, by_velocity);
   }
 }
 
-TangentSweep::TangentSweep(stepping::TangentStep& step, StateTangents& tangents, int history,
+TangentSweep::TangentSweep(stepping::TangentStep step, StateTangents& tangents, int history,
                            SweepOptions options)
     : step_(step), tangents_(tangents), history_(history), options_(options) {
   RECOIL_ASSERT(history >= 1);
@@ -269,11 +279,13 @@ std::string TangentSweep::advance(const stepping::StepRecord& record, const lina
   RECOIL_ASSERT(record.id == (kept_.empty() ? 0 : kept_.back().state.id + 1));
   Kept now{{record.id, u, v, {internal.begin(), internal.end()}}, {}};
   if (kept_.empty())
-    for (std::size_t k = 0; k < step_.num_directions(); ++k) {
+    for (std::size_t k = 0; k < num_directions(); ++k) {
       now.changes.push_back(change_of_start(k, v));
       now.changes.back().ds.assign(internal.size(), 0.0);
     }
-  else if (const std::string failure = step_to(now, record); !failure.empty())
+  else if (const std::string failure =
+               std::visit([&](auto* step) { return step_to(now, record, *step); }, step_);
+           !failure.empty())
     return failure;
   show(now, kept_.empty() ? now : kept(record.predecessors().front()), record);
   kept_.push_back(std::move(now));
@@ -281,9 +293,13 @@ std::string TangentSweep::advance(const stepping::StepRecord& record, const lina
   return "";
 }
 
+stepping::TangentProducts& TangentSweep::products() const {
+  return std::visit([](auto* step) -> stepping::TangentProducts& { return *step; }, step_);
+}
+
 TangentSweep::Change TangentSweep::change_of_start(std::size_t direction, const linalg::Vector& like) {
   Change change{linalg::Vector(like.shared_layout()), linalg::Vector(like.shared_layout())};
-  step_.initial_tangent(direction, change.du, change.dv);
+  products().initial_tangent(direction, change.du, change.dv);
   return change;
 }
 
@@ -294,20 +310,12 @@ void TangentSweep::show(const Kept& now, const Kept& previous, const stepping::S
 }
 
 /// Finds the changes of a state from those of its predecessors.
-std::string TangentSweep::step_to(Kept& now, const stepping::StepRecord& record) {
-  step_.linearize(record, now.state, kept(record.predecessors().front()).state);
-  if (stepping::StepMap* map = step_.map()) {
-    for (std::size_t k = 0; k < step_.num_directions(); ++k)
-      if (const std::string failure = solve(k, record, *map, now.changes.emplace_back()); !failure.empty())
-        return failure;
-    ++totals_.steps;
-    return "";
-  }
-  linalg::Vector v_sum = now.state.v;
-  for (int j = 0; j < record.coefficients.order; ++j)
-    v_sum.add(record.coefficients.a[j], kept(record.predecessors()[j]).state.v);
-  for (std::size_t k = 0; k < step_.num_directions(); ++k)
-    if (const std::string failure = solve(k, record, v_sum, now.changes.emplace_back()); !failure.empty())
+template <class Step>
+std::string TangentSweep::step_to(Kept& now, const stepping::StepRecord& record, Step& step) {
+  step.linearize(record, now.state, kept(record.predecessors().front()).state);
+  for (std::size_t k = 0; k < step.num_directions(); ++k)
+    if (const std::string failure = solve(k, record, now.state, step, now.changes.emplace_back());
+        !failure.empty())
       return failure;
   ++totals_.steps;
   return "";
@@ -319,52 +327,53 @@ std::string TangentSweep::solve_free(std::size_t direction, const stepping::Step
   if (!std::isfinite(rhs.norm()))
     return at_step(record, tangent_along(direction) + " is not finite: its values are too large for double "
                                                       "precision");
-  return count_solve(step_.solve(rhs, du, options_.relative_tolerance), record, tangent_along(direction),
+  return count_solve(products().solve(rhs, du, options_.relative_tolerance), record, tangent_along(direction),
                      options_, totals_);
 }
 
 std::string TangentSweep::solve(std::size_t direction, const stepping::StepRecord& record,
-                                stepping::StepMap& map, Change& change) {
+                                const stepping::State&, stepping::MapTangentStep& step, Change& change) {
   const Change& before = kept(record.predecessors().front()).changes[direction];
   const auto layout = before.du.shared_layout();
   linalg::Vector prescribed(layout), rhs(layout), product(layout);
-  step_.prescribed_tangent(direction, prescribed);
-  step_.parameter_tangent(direction, rhs);
-  map.multiply_start(before.du, before.dv, product);
-  map.add_internal_start(before.ds, product);
+  step.prescribed_tangent(direction, prescribed);
+  step.parameter_tangent(direction, rhs);
+  step.multiply_start(before.du, before.dv, product);
+  step.add_internal_start(before.ds, product);
   rhs.add(1, product);
   if (prescribed.norm() != 0) {
-    step_.multiply_stiffness(prescribed, product);
+    step.multiply_stiffness(prescribed, product);
     rhs.add(1, product);
   }
   rhs.scale(-1);
   change = {linalg::Vector(layout), linalg::Vector(layout)};
   const std::string failure = solve_free(direction, record, rhs, change.du);
   change.du.add(1, prescribed);
-  map.multiply_velocity(change.du, before.du, before.dv, change.dv);
+  step.multiply_velocity(change.du, before.du, before.dv, change.dv);
   change.ds.assign(before.ds.size(), 0.0);
-  map.add_internal(before.ds, change.du, change.ds);
-  step_.add_internal_tangent(direction, change.ds);
+  step.add_internal(before.ds, change.du, change.ds);
+  step.add_internal_tangent(direction, change.ds);
   return failure;
 }
 
-/// `v_sum`: v_i + sum_j a_j v_{p_j}.
 std::string TangentSweep::solve(std::size_t direction, const stepping::StepRecord& record,
-                                const linalg::Vector& v_sum, Change& change) {
+                                const stepping::State& now, stepping::BdfTangentStep& step, Change& change) {
   const bool inertia = record.coefficients.order > 0;
   const double B = record.coefficients.scaled_dt(record.dt);
-  linalg::Vector prescribed(v_sum.shared_layout());
-  step_.prescribed_tangent(direction, prescribed);
+  linalg::Vector prescribed(now.v.shared_layout());
+  step.prescribed_tangent(direction, prescribed);
   const Change past = weighted_past(direction, record);
-  linalg::Vector rhs = forces(direction, record, prescribed);
+  linalg::Vector rhs = forces(step, direction, record, prescribed);
   if (inertia) {
     rhs.scale(B * B);
-    linalg::Vector product(rhs.shared_layout()), moved = prescribed;
-    step_.mass_tangent(direction, v_sum, product);
+    linalg::Vector product(rhs.shared_layout()), moved = prescribed, v_sum = now.v;
+    for (int j = 0; j < record.coefficients.order; ++j)
+      v_sum.add(record.coefficients.a[j], kept(record.predecessors()[j]).state.v);
+    step.mass_tangent(direction, v_sum, product);
     rhs.add(B, product);
     moved.add(1, past.du);
     moved.add(B, past.dv);
-    step_.multiply_mass(moved, product);
+    step.multiply_mass(moved, product);
     rhs.add(1, product);
   }
   rhs.scale(-1);
@@ -392,15 +401,15 @@ TangentSweep::Change TangentSweep::weighted_past(std::size_t direction,
 }
 
 /// How the forces change before the free entries follow: K dg + K_- du_{p_1} + dG/dq dq.
-linalg::Vector TangentSweep::forces(std::size_t direction, const stepping::StepRecord& record,
-                                    const linalg::Vector& prescribed) {
+linalg::Vector TangentSweep::forces(stepping::BdfTangentStep& step, std::size_t direction,
+                                    const stepping::StepRecord& record, const linalg::Vector& prescribed) {
   linalg::Vector sum(prescribed.shared_layout()), product(prescribed.shared_layout());
-  step_.parameter_tangent(direction, sum);
-  step_.multiply_previous(kept(record.predecessors().front()).changes[direction].du, product);
+  step.parameter_tangent(direction, sum);
+  step.multiply_previous(kept(record.predecessors().front()).changes[direction].du, product);
   sum.add(1, product);
   // Most directions move nothing that is prescribed.
   if (prescribed.norm() == 0) return sum;
-  step_.multiply_stiffness(prescribed, product);
+  step.multiply_stiffness(prescribed, product);
   sum.add(1, product);
   return sum;
 }

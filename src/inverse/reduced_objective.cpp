@@ -193,13 +193,13 @@ void ReducedObjective::take_steps() {
     options_.sweep.stop_if_interrupted();
     if (!outcome.accepted) {
       run_->value.failure = fmt::format("step {} fails: {}", steps.step() + 1, outcome.failure);
-      run_->value.newton_iterations = steps.newton_iterations();
+      run_->value.effort = steps.effort();
       return;
     }
     if (run_->has_states) run_->states.see_end_of_step(steps);
   }
   run_->value = evaluate_terms(problem);
-  run_->value.newton_iterations = steps.newton_iterations();
+  run_->value.effort = steps.effort();
   if (run_->has_states && problem.is_least_squares()) run_->residuals = problem.residuals();
   run_->value.same_steps = like_ == nullptr || std::ranges::equal(run_->records, *like_);
 }
@@ -237,7 +237,7 @@ ResidualChanges ReducedObjective::sweep_forward(TangentProblem& tangent) {
                });
   result.linear_iterations = sweep.totals().linear_iterations;
   result.largest_relative_residual = sweep.totals().largest_relative_residual;
-  for (std::size_t k = 0; result.failure.empty() && k < tangent.step().num_directions(); ++k) {
+  for (std::size_t k = 0; result.failure.empty() && k < sweep.num_directions(); ++k) {
     result.columns.push_back(tangent.change_of_residuals(k));
     if (model_.comm().any(!is_finite(result.columns.back())))
       result.failure =

@@ -83,10 +83,10 @@ inline std::vector<Parameters> sweep(const Model& model, const Recorded& run, bo
   ModelStep step(model, reference, inertia);
   StoredStates states(run);
   Sums objectives;
-  auto whole = std::make_unique<ReverseSweep>(run.records, states, objectives, step, SweepOptions{});
+  auto whole = std::make_unique<ReverseSweep>(run.records, states, objectives, &step, SweepOptions{});
   while (whole->next() >= 0) {
     if (whole->next() == restart_at) {
-      auto other = std::make_unique<ReverseSweep>(run.records, states, objectives, step, SweepOptions{});
+      auto other = std::make_unique<ReverseSweep>(run.records, states, objectives, &step, SweepOptions{});
       other->resume(whole->next(), whole->pending());
       whole = std::move(other);
     }

@@ -55,7 +55,7 @@ TEST_P(SweepOf, EstimatesWhatExactSolvesWouldChange) {
     ModelStep step(model, reference, inertia);
     StoredStates states(run);
     Sums objectives;
-    ReverseSweep sweep(run.records, states, objectives, step, SweepOptions{});
+    ReverseSweep sweep(run.records, states, objectives, &step, SweepOptions{});
     while (sweep.next() >= 0) EXPECT_EQ(sweep.advance(), "");
     return sweep.totals().objective_correction;
   };

@@ -32,7 +32,7 @@ struct Changes final : StateTangents {
 };
 
 std::string sweep_forward(const Recorded& run, const Plan& plan, ModelStep& step, Changes& changes) {
-  TangentSweep sweep(step, changes, std::max(plan.bdf_order, 1), {});
+  TangentSweep sweep(&step, changes, std::max(plan.bdf_order, 1), {});
   for (std::size_t i = 0; i < run.records.size(); ++i)
     if (const std::string failure = sweep.advance(run.records[i], run.states[i].u, run.states[i].v);
         !failure.empty())

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/study/parameters/parameter_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 
 /// A scene in which every kind of parameter acts, and studies of them.
 namespace recoil::app::every_kind {
@@ -46,7 +46,7 @@ inline json material(const potentials::LawInfo& law) {
   return result;
 }
 
-/// Two bodies in contact with each other and with an obstacle, beside one under pressure: a scene in which
+/// Two bodies in contact with each other and with an obstacle, next to one under pressure: a scene in which
 /// every kind of parameter has an effect. The upper one is of `law`, the others of Neo-Hooke; the one
 /// under pressure is of order 2.
 template <int dim>

@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/parameters/parameter_chains.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "app/study/experiment/parameter_chains.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/experiment/check_scenes.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 #include "support/derivatives.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -39,7 +41,7 @@ public:
       for (const auto& [name, content] : files) std::ofstream(folder_ / name) << content;
     }
     comm_.barrier();
-    loaded_ = load_scene(comm_, folder_ / "scene.json");
+    loaded_ = load_scene(comm_, folder_ / "scene.json", all_solvers());
     study_ = parse_study(study.dump(), "study.json", folder_.path()).study;
     const std::vector<Scene> scenes{loaded_.file.scene};
     const std::vector<int> dims{dim};

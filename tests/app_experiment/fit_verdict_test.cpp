@@ -1,4 +1,4 @@
-#include "app/study/fit_verdict.hpp"
+#include "app/study/fit/fit_verdict.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,10 @@
 #include <array>
 #include <random>
 
-#include "app/study/experiment_model.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
 
 namespace recoil::app::least_squares_test {
 namespace {
@@ -100,10 +101,10 @@ public:
     }
     comm_.barrier();
     study_ = parse_study(study<dim>(parameter).dump(), "study.json", folder_.path()).study;
-    model_.emplace(comm_, study_, 0, load_scene(comm_, folder_ / "scene.json"), interrupts_);
+    model_.emplace(comm_, study_, 0, load_scene(comm_, folder_ / "scene.json", all_solvers()), interrupts_);
   }
 
-  /// Their sum of squares, that of their changes J w along a direction, and r' J w.
+  /// The sum of squares of the residuals, that of their changes J w along a direction, and r' J w.
   std::array<double, 3> check() {
     Run<dim> run(*model_, model_->start_values());
     EXPECT_TRUE(run.problem->is_least_squares());
@@ -127,7 +128,7 @@ public:
     return sums;
   }
 
-  /// Of the changes that check() found. `largest_step`: in units of the values.
+  /// Compares the changes that check() found with differences. `largest_step`: in units of the values.
   void check_differences(double largest_step) {
     const std::vector<double>& Jw = tangent_;
     const double size = distance(comm_, Jw, std::vector<double>(Jw.size()));

@@ -1,8 +1,8 @@
-#include "app/study/experiment_objectives.hpp"
 #include "app_experiment/experiment.hpp"
-#include "recoil/app/simulation/conventions.hpp"
-#include "recoil/app/simulation/materials.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/conventions.hpp"
+#include "recoil/app/solvers/elastodynamics/materials.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/forces.hpp"
@@ -252,7 +252,7 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
         << type;
   }
   linalg::Vector du(discrete.space().layout()), dv(discrete.space().layout());
-  GradientChain<dim> chain(discrete, experiment.fields(), objectives);
+  GradientChain<dim> chain = gradient_chain(discrete, experiment.fields(), objectives);
   made->add_derivatives(state, 1, du.write_owned(), dv.write_owned(), chain.products().gradients[0]);
   std::vector<double> slopes{value, du.dot(along), dv.dot(along)};
   const auto expect_slope = [&](const std::string& by, double slope, const auto& moved_value) {
@@ -300,7 +300,7 @@ void check_registry() {
 TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives2D) { check_registry<2>(); }
 TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives3D) { check_registry<3>(); }
 
-/// Of a body that is turned and stretched in its plane, with strains that are known.
+/// Compares the gauge of a body that is turned and stretched in its plane with strains that are known.
 template <int dim>
 void check_strain_gauge() {
   json entry = entries<dim>().at("strain_at").keys;

@@ -37,7 +37,7 @@ struct Probe {
 
   /// p' G + p' M x + y' g + y' u_0 + z' v_0: forces of a step, prescribed displacements, initial state.
   double value() const {
-    solvers::SweepProducts<dim> none;
+    stepping::SweepProducts<dim> none;
     const auto step = on.solver().recorded_step(5, none);
     const stepping::State first{0, previous, z}, last{1, now, z};
     step->linearize(record, last, first);
@@ -47,10 +47,10 @@ struct Probe {
     const stepping::State& start = on.solver().history().newest();
     return step->gradient_product(p) + p.dot(Mx) + y.dot(prescribed) + y.dot(start.u) + z.dot(start.v);
   }
-  /// Its derivatives.
+  /// The derivatives of the step.
   ParameterValues gradient(const std::vector<ParameterField<dim>>& fields) const {
     const std::vector<std::unique_ptr<objectives::Objective<dim>>> objectives;
-    GradientChain<dim> chain(on, fields, objectives);
+    GradientChain<dim> chain = gradient_chain(on, fields, objectives);
     const auto step = on.solver().recorded_step(5, chain.products());
     const stepping::State first{0, previous, z}, last{1, now, z};
     step->linearize(record, last, first);
@@ -70,8 +70,8 @@ public:
   ChainProducts(const StudiedExperiment<dim>& experiment, DiscreteScene<dim>& discrete)
       : discrete_(discrete), kind_(*experiment.fields()[0].spec->kind),
         random_(17 + experiment.comm().rank()),
-        tangent_(discrete, experiment.fields(), {{experiment.direction(0)}}),
-        transposed_(discrete, experiment.fields(), {}) {
+        tangent_(tangent_chain<dim>(discrete, experiment.fields(), {{experiment.direction(0)}})),
+        transposed_(gradient_chain<dim>(discrete, experiment.fields(), {})) {
     take_arrays();
     take_functions();
     forward = experiment.comm().sum(forward);
@@ -107,6 +107,7 @@ private:
       directions.prescribed(0, time, 0.7, change);
       take(y.write_owned(), change.owned());
       products.prescribed(0, time, 0.7, y);
+      change.fill(0);
     }
     if (directions.initial) {
       directions.initial(0, change, other);
@@ -115,7 +116,8 @@ private:
       products.initial(0, y, z);
     }
     if (directions.obstacles) {
-      std::vector<Eigen::Matrix<double, dim, 1>> moves;
+      const auto& surface = discrete_.solver().problem().contact->surface();
+      std::vector<Eigen::Matrix<double, dim, 1>> moves(surface.num_owned());
       directions.obstacles(0, time, 0.7, moves);
       auto by_moves = moves;
       take(parameters::components(by_moves), parameters::components(moves));

@@ -9,11 +9,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/experiment_model.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/experiment/check_scenes.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
+#include "recoil/app/study/input/read_study.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app::particle_experiment_test {
@@ -149,7 +151,7 @@ struct Studied {
                       "target": "force.csv"}]})");
     document["experiments"] = {{"name", "run"}, {"scene", scene}};
     document["parameters"] = parameter;
-    LoadedScene loaded = load_scene(comm, folder / scene);
+    LoadedScene loaded = load_scene(comm, folder / scene, all_solvers());
     for (const std::string& obstacle : obstacle_names(loaded.file.scene))
       document["objectives"].push_back({{"name", obstacle},
                                         {"type", "reaction_force"},

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "app/study/experiment_objectives.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
 
 namespace recoil::app::reactions_test {
 namespace {
@@ -57,7 +57,7 @@ public:
     see(start, solver.history().newest().u, solver.history().newest().v);
     while (solver.step() < steps_) ASSERT_TRUE(solver.advance(see, 1).accepted);
   }
-  /// Of support `number` in the last state.
+  /// The force of support `number` in the last state.
   Point force_of(int number) const {
     Point result;
     for (int axis = 0; axis < dim; ++axis) {
@@ -171,7 +171,7 @@ json slid_block(const json& time) {
           {"time", time}};
 }
 
-/// The floor bears the load, and what slides on it is held back by the coefficient times that.
+/// The floor bears the load, and what slides on it is slowed by the coefficient times that.
 template <int dim>
 void check_coulomb() {
   json scene = slid_block<dim>({{"dt", 0.01}, {"quasistatic", true}});

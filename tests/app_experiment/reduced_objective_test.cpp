@@ -6,9 +6,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/experiment_model.hpp"
 #include "app_experiment/experiment.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app::reduced_objective_test {
@@ -68,8 +69,8 @@ public:
     }
     comm_.barrier();
     study_ = parse_study(study<dim>().dump(), "study.json", folder_.path()).study;
-    model_ = std::make_unique<ExperimentOnMesh<dim>>(comm_, study_, 0,
-                                                     load_scene(comm_, folder_ / "scene.json"), interrupts_);
+    model_ = std::make_unique<ExperimentOnMesh<dim>>(
+        comm_, study_, 0, load_scene(comm_, folder_ / "scene.json", all_solvers()), interrupts_);
   }
 
   const ExperimentOnMesh<dim>& model() const { return *model_; }

@@ -1,4 +1,4 @@
-#include "app/study/remesh_scene.hpp"
+#include "recoil/app/study/remesh/remesh_scene.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,8 +6,9 @@
 
 #include <gmock/gmock.h>
 
-#include "app/study/scene_draft.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/mesh/input/node_values.hpp"
 
@@ -19,7 +20,7 @@ using nlohmann::json;
 template <int dim>
 using Point = Eigen::Matrix<double, dim, 1>;
 
-/// A bar whose left half is softer, with a value per element, beside a block that stays as it is.
+/// A bar whose left half is softer, with a value per element, next to a block that stays as it is.
 template <int dim>
 json scene_of_bar() {
   json bar =
@@ -125,7 +126,7 @@ void expect_data_carried() {
       remesh_scene(experiment.comm(), folder / "written.json", {"bar"}, mesh::Gmsh{"gmsh"});
   EXPECT_GT(made.min_scaled_jacobian, 0.1);
 
-  LoadedScene loaded = load_scene(experiment.comm(), folder / "written.json");
+  LoadedScene loaded = load_scene(experiment.comm(), folder / "written.json", all_solvers());
   const Scene read = loaded.file.scene;
   const json resolved = json::parse(loaded.file.resolved);
   DiscreteScene<dim> discrete(loaded.file.scene, distribute_geometry<dim>(experiment.comm(), loaded));

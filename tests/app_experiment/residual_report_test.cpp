@@ -1,4 +1,4 @@
-#include "app/study/residual_report.hpp"
+#include "recoil/app/study/evaluation/residual_report.hpp"
 
 #include <cmath>
 
@@ -101,7 +101,7 @@ TEST_F(ResidualReport, NamesTheLargestOfWhatIsObserved) {
   EXPECT_TRUE(json["smooth"]["runs_p"].is_null());
 }
 
-/// The same with a loss as without one: what it makes of residuals is undone.
+/// Residuals are reported the same with a loss as without one: what it makes of them is undone.
 TEST_F(ResidualReport, CountsWhatIsFarOffWithItsLine) {
   const auto residual = [](int point, int component, int step) {
     if (point == 1 && component == 0 && step == 7) return -300.0;

@@ -1,4 +1,4 @@
-#include "app/study/shape_path.hpp"
+#include "recoil/app/study/remesh/shape_path.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
 #include <gmock/gmock.h>
 
-#include "app/study/scene_draft.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
@@ -60,7 +61,7 @@ json compare_runs(const StudiedExperiment<dim>& experiment, const std::string& w
 
   write_scene_with_values(experiment.resolved(), experiment.scene(), experiment.geometry(),
                           experiment.fields(), values, experiment.folder(), "written");
-  LoadedScene loaded = load_scene(comm, experiment.folder() / "written.json");
+  LoadedScene loaded = load_scene(comm, experiment.folder() / "written.json", all_solvers());
   DiscreteScene<dim> discrete(loaded.file.scene, distribute_geometry<dim>(comm, loaded));
   discrete.start();
   const auto found = run(discrete);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 
 namespace recoil::app {
 namespace {
@@ -45,10 +46,10 @@ TEST(ResolvedScene, GivesTheSameValues) {
     EXPECT_EQ(again.geometry[i].transformation.scale, scene.geometry[i].transformation.scale);
     EXPECT_EQ(again.geometry[i].obstacle_id, scene.geometry[i].obstacle_id);
   }
-  ASSERT_EQ(again.materials.size(), scene.materials.size());
-  EXPECT_EQ(again.materials[1].bodies, scene.materials[1].bodies);
-  EXPECT_EQ(std::get<Expression>(*again.materials[1].find("nu")).text(),
-            std::get<Expression>(*scene.materials[1].find("nu")).text());
+  ASSERT_EQ(elements_of(again).materials.size(), elements_of(scene).materials.size());
+  EXPECT_EQ(elements_of(again).materials[1].bodies, elements_of(scene).materials[1].bodies);
+  EXPECT_EQ(std::get<Expression>(*elements_of(again).materials[1].find("nu")).text(),
+            std::get<Expression>(*elements_of(scene).materials[1].find("nu")).text());
   EXPECT_EQ(again.time.dt, scene.time.dt);
   EXPECT_EQ(again.time.steps, scene.time.steps);
   EXPECT_EQ(again.time.bdf_order, scene.time.bdf_order);
@@ -60,7 +61,7 @@ TEST(ResolvedScene, GivesTheSameValues) {
 
 TEST(ResolvedScene, KeepsWhetherAMaterialIsAlone) {
   const auto first = read_scene(RECOIL_TEST_DATA "/scenes/clamped_box.json");
-  EXPECT_TRUE(parse_scene(first.resolved, "resolved", "/").scene.materials[0].everywhere);
+  EXPECT_TRUE(elements_of(parse_scene(first.resolved, "resolved", "/").scene).materials[0].everywhere);
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/scene/scene_keys.hpp"
+#include "app_scene/scene_text.hpp"
 
 namespace recoil::app {
 namespace {
@@ -15,8 +15,8 @@ TEST(Documentation, CommittedFileIsWhatTheTableSays) {
   std::ifstream file(RECOIL_TEST_DATA "/../../docs/scene.md");
   std::ostringstream text;
   text << file.rdbuf();
-  EXPECT_TRUE(text.str() == scene_markdown())
-      << "write docs/scene.md anew from recoil::app::scene_markdown()";
+  EXPECT_TRUE(text.str() == scene_markdown(all_solvers().format()))
+      << "write docs/scene.md anew with `recoil schema scene --markdown`";
 }
 
 TEST(Documentation, EveryKeyIsExplained) {
@@ -52,7 +52,7 @@ TEST(Documentation, UnitsAreSi) {
 }
 
 TEST(JsonSchema, KnowsNestedKeys) {
-  const auto schema = json::parse(scene_json_schema());
+  const auto schema = json::parse(scene_json_schema(all_solvers().format()));
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
   EXPECT_EQ(schema["additionalProperties"], false);
   EXPECT_EQ(schema["properties"]["time"]["properties"]["dt"]["anyOf"][0]["exclusiveMinimum"], 0);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app_scene/scene_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 
 namespace recoil::app {
 namespace {
@@ -25,7 +26,7 @@ TEST(Inheritance, MergesNestedFilesAndReplacesLists) {
   EXPECT_EQ(scene.time.dt, 0.25);
   EXPECT_EQ(scene.time.steps, 7);
   EXPECT_EQ(scene.time.kind, TimeKind::quasistatic);
-  EXPECT_EQ(scene.space.order, 2);
+  EXPECT_EQ(elements_of(scene).space.order, 2);
   EXPECT_THAT(scene.gravity, ElementsAre(0, 0, 9));
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/validate_against_mesh.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -35,7 +37,7 @@ Scene pair_scene() {
 
 TEST(MeshAgreement, OrdersOfBodiesThatShareAVertex) {
   auto scene = pair_scene();
-  scene.space.body_orders = {{"a", 1}, {"b", 2}};
+  elements_of(scene).space.body_orders = {{"a", 1}, {"b", 2}};
   try {
     validate_against_mesh(scene, welded_pair(), {}, {});
     FAIL() << "accepted";
@@ -43,7 +45,7 @@ TEST(MeshAgreement, OrdersOfBodiesThatShareAVertex) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("/space/discr_order"), HasSubstr("'a' and 'b' share vertex"),
                                     HasSubstr("1 and 2")));
   }
-  scene.space.body_orders = {{"a", 2}, {"b", 2}};
+  elements_of(scene).space.body_orders = {{"a", 2}, {"b", 2}};
   EXPECT_NO_THROW(validate_against_mesh(scene, welded_pair(), {}, {}));
 }
 

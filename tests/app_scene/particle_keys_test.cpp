@@ -6,33 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "app_scene/scene_text.hpp"
-#include "recoil/app/scene/scene_keys.hpp"
 
 /// Every key of the table is used in scenes of bonded particles, or refused with place and cure.
 namespace recoil::app {
 namespace particle_keys_test {
 
 using nlohmann::json;
-
-/// What build_particles() refuses, or checks that all scenes have, beside Key::without_elements.
-const std::set<std::string> refused_elsewhere{
-    "/boundary_conditions/rhs",
-    "/materials/*/id",
-    "/materials/*/lambda",
-    "/materials/*/mu",
-    "/initial_conditions/{velocity,solution,acceleration}", // of acceleration
-    "/initial_conditions/acceleration/*/value",
-    "/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}"};
-
-/// Beginnings of patterns that the keys of refused lists have.
-const std::vector<std::string> inside_refused{
-    "/space/discr_order/",
-    "/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}/",
-    "/boundary_conditions/neumann_boundary/",
-    "/boundary_conditions/normal_aligned_neumann_boundary/",
-    "/boundary_conditions/pressure_boundary/",
-    "/time/integrator/",
-    "/tests/"};
 
 /// What scenes of bonded particles use.
 const std::set<std::string> used{
@@ -54,7 +33,8 @@ const std::set<std::string> used{
     // Conditions.
     "/boundary_conditions", "/boundary_conditions/dirichlet_boundary",
     "/boundary_conditions/obstacle_displacements", "/initial_conditions",
-    "/initial_conditions/velocity/*/value", "/initial_conditions/solution/*/value",
+    "/initial_conditions/{velocity,solution,acceleration}", "/initial_conditions/velocity/*/value",
+    "/initial_conditions/solution/*/value", "/initial_conditions/acceleration/*/value",
     "/initial_conditions/angular_velocity", "/initial_conditions/angular_velocity/*/value",
     "/initial_conditions/angular_velocity/*/center",
     "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/body",
@@ -78,8 +58,19 @@ bool begins(const std::string& pattern, const std::vector<std::string>& with) {
   return std::ranges::any_of(with, [&](const std::string& start) { return pattern.starts_with(start); });
 }
 
-bool is_particle_key(const std::string& pattern) {
-  return std::ranges::any_of(particle_keys(), [&](const Key& key) { return pattern == key.pattern; });
+bool is_refused(const Key& key) { return !key.is_for("bonded_particles"); }
+
+/// An object that is there in any case.
+bool is_frame(const Key& key) {
+  return key.types & object && key.fallback && std::string(key.fallback) == "{}";
+}
+
+/// Whether a key stands below one that is refused, or is one whose entries must be whole.
+bool is_inside_refused(const std::string& pattern) {
+  return begins(pattern, {"/boundary_conditions/{neumann_boundary,", "/space/discr_order/",
+                          "/time/integrator/", "/tests/", "/boundary_conditions/neumann_boundary/",
+                          "/boundary_conditions/normal_aligned_neumann_boundary/",
+                          "/boundary_conditions/pressure_boundary/"});
 }
 
 TEST(ParticleKeys, AreUsedOrRefused) {
@@ -87,13 +78,14 @@ TEST(ParticleKeys, AreUsedOrRefused) {
     for (const Key& key : section.keys) {
       if (key.mark != Mark::honoured) continue; // noted or refused in all scenes
       const std::string pattern = key.pattern;
-      const int said = int(key.without_elements != nullptr) + int(refused_elsewhere.contains(pattern)) +
-                       int(key.without_elements == nullptr && begins(pattern, inside_refused)) +
-                       int(used.contains(pattern) || is_particle_key(pattern) ||
-                           (begins(pattern, used_below) && key.without_elements == nullptr));
-      EXPECT_EQ(said, 1) << pattern
-                         << ": say in Key::without_elements that bonded particles refuse it, or in "
-                            "this test that they use it";
+      if (is_frame(key)) continue;
+      const bool is_own = key.solvers && !is_refused(key),
+                 is_used =
+                     used.contains(pattern) || is_own || (begins(pattern, used_below) && !is_refused(key));
+      EXPECT_NE(is_refused(key), is_used)
+          << pattern
+          << ": say in absent_from_particles() that bonded particles refuse it, or in this test that they "
+             "use it";
     }
 }
 
@@ -111,7 +103,7 @@ json other_value(const Key& key) {
         return whole ? json(int(value)) : json(value);
     }
   }
-  if (key.types & (one_or_list | list)) return json::array({2});
+  if (key.types & (one_or_list | list)) return json(std::vector<int>(std::max(key.length[0], 1), 2));
   return key.types & text ? json("BDF2") : json::object();
 }
 
@@ -154,13 +146,15 @@ TEST(ParticleKeys, OfElementsAreRefused) {
   int count = 0;
   for (const KeySection& section : scene_keys().sections)
     for (const Key& key : section.keys) {
-      if (key.without_elements == nullptr) continue;
+      if (!is_refused(key) || is_frame(key) || is_inside_refused(key.pattern)) continue;
       const std::string pointer = one_of(key.pattern);
       json wrong = scene();
       wrong[json::json_pointer(pointer)] = other_value(key);
       const std::string message = message_of(wrong);
       EXPECT_NE(message.find("(" + pointer), std::string::npos) << pointer << ": " << message;
-      EXPECT_NE(message.find(key.without_elements), std::string::npos) << pointer << ": " << message;
+      EXPECT_NE(message.find("is of finite elements, this is a scene of bonded particles; "),
+                std::string::npos)
+          << pointer << ": " << message;
       if (key.fallback) {
         json plain = scene();
         plain[json::json_pointer(pointer)] = json::parse(key.fallback);
@@ -169,6 +163,32 @@ TEST(ParticleKeys, OfElementsAreRefused) {
       ++count;
     }
   EXPECT_GT(count, 30);
+}
+
+/// The other way round: scenes of finite elements refuse the keys of bonded particles.
+TEST(ParticleKeys, AreRefusedByElements) {
+  int count = 0;
+  for (const KeySection& section : scene_keys().sections)
+    for (const Key& key : section.keys) {
+      if (key.is_for("elastodynamics") || is_frame(key)) continue;
+      json wrong = json::parse(changed_scene("{}"));
+      if (std::string(key.pattern).find("/*/particles/") != std::string::npos ||
+          std::string(key.pattern).find("_forces") != std::string::npos ||
+          std::string(key.pattern).find("rotation_interpolation/") != std::string::npos)
+        continue; // inside of one that is refused
+      const std::string pointer = one_of(key.pattern);
+      wrong[json::json_pointer(pointer)] =
+          pointer.ends_with("rotation_interpolation") ? json("linear") : other_value(key);
+      const std::string message = message_of(wrong);
+      EXPECT_NE(message.find("(" + pointer), std::string::npos) << pointer << ": " << message;
+      EXPECT_NE(
+          message.find("is of bonded particles, this is a scene of finite elements; leave it out, or write "
+                       "\"solver\": {\"type\": \"bonded_particles\"}"),
+          std::string::npos)
+          << pointer << ": " << message;
+      ++count;
+    }
+  EXPECT_GT(count, 20);
 }
 
 } // namespace particle_keys_test

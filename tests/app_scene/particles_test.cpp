@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 
 namespace recoil::app {
 namespace {
@@ -26,16 +27,16 @@ std::string from_file(const std::string& particles = "", const std::string& more
 
 TEST(Particles, OfAPackingHaveTheirDefaults) {
   const Scene scene = read_changed(particle_scene(packed(), "")).scene;
-  ASSERT_EQ(scene.particle_bodies.size(), 1);
-  const ParticleBody& body = scene.particle_bodies[0];
+  ASSERT_EQ(particles_of(scene).bodies.size(), 1);
+  const ParticleBody& body = particles_of(scene).bodies[0];
   EXPECT_EQ(body.packing, Packing::hcp);
   EXPECT_TRUE(body.whole_spheres && body.is_simple_lattice() && body.file.empty());
   EXPECT_EQ(body.min_radius, 0.1);
   EXPECT_EQ(body.max_radius, 0.1);
   EXPECT_EQ(body.seed, 0);
   EXPECT_FALSE(body.bond_tolerance);
-  EXPECT_FALSE(scene.bond_materials[0].weibull_modulus);
-  EXPECT_FALSE(scene.bond_materials[0].macroscopic);
+  EXPECT_FALSE(particles_of(scene).materials[0].weibull_modulus);
+  EXPECT_FALSE(particles_of(scene).materials[0].macroscopic);
 }
 
 /// A scene whose held particles turn like this.
@@ -52,7 +53,7 @@ TEST(Particles, TurnByFactors) {
   const Scene scene = read_changed(turned_scene(R"("rotation": [1, "2*t", 3], "rotation_interpolation":
       ["linear", {"type": "none"}, {"type": "piecewise_linear", "points": [0, 2], "values": [0, 1]}])"))
                           .scene;
-  const PrescribedTurn& turn = scene.boundary_conditions.dirichlet.at(0).turn;
+  const PrescribedTurn& turn = particles_of(scene).turns.at(0);
   EXPECT_EQ(turn.evaluate(0, 0.5), 0.5);
   EXPECT_EQ(turn.evaluate(1, 0.5), 1);
   EXPECT_EQ(turn.evaluate(2, 0.5), 0.75);
@@ -91,7 +92,7 @@ TEST(Particles, OfAFileNeedNoMesh) {
                                             R"(, "transformation": {"scale": [2, 2, 2]})"),
                                   ""))
           .scene;
-  const ParticleBody& body = scene.particle_bodies.at(0);
+  const ParticleBody& body = particles_of(scene).bodies.at(0);
   EXPECT_EQ(body.file.filename(), "square.obj");
   EXPECT_TRUE(body.file.is_absolute());
   EXPECT_EQ(body.bonds, body.file);
@@ -107,23 +108,26 @@ TEST(Particles, HaveMaterialsOfBonds) {
                                   R"(, "tensile_strength": 1e5, "weibull_modulus": 8, "strength_seed": 3,
                                      "moduli": "macro")"))
           .scene;
-  const BondMaterialEntry& material = scene.bond_materials.at(0);
+  const BondMaterialEntry& material = particles_of(scene).materials.at(0);
   EXPECT_EQ(material.weibull_modulus, 8);
   EXPECT_EQ(material.strength_seed, 3);
   EXPECT_TRUE(material.macroscopic);
-  EXPECT_EQ(scene.particle_bodies.at(0).bond_tolerance, 0.1);
+  EXPECT_EQ(particles_of(scene).bodies.at(0).bond_tolerance, 0.1);
 }
 
 TEST(Particles, HaveBondsOfAForm) {
-  const BondMaterialEntry plain = read_changed(particle_scene(packed(), "")).scene.bond_materials.at(0);
+  const BondMaterialEntry plain =
+      particles_of(read_changed(particle_scene(packed(), "")).scene).materials.at(0);
   EXPECT_EQ(plain.form.shear_correction, 1);
   EXPECT_EQ(plain.form.shear_energy, potentials::ShearEnergy::smooth);
   EXPECT_FALSE(plain.form.half_turns || plain.strength_radius);
   const BondMaterialEntry other =
-      read_changed(particle_scene(packed(), R"(, "shear_correction": 0.9, "shear_energy": "angle",
+      particles_of(
+          read_changed(particle_scene(packed(), R"(, "shear_correction": 0.9, "shear_energy": "angle",
                                                  "bend_twist": "paper_half_angle", "shear_strength": 1e5,
                                                  "strength_radius": 2e-3)"))
-          .scene.bond_materials.at(0);
+              .scene)
+          .materials.at(0);
   EXPECT_EQ(other.form.shear_correction, 0.9);
   EXPECT_EQ(other.form.shear_energy, potentials::ShearEnergy::angle);
   EXPECT_TRUE(other.form.half_turns);
@@ -132,20 +136,20 @@ TEST(Particles, HaveBondsOfAForm) {
 
 TEST(Particles, MayBeDealtOutAgain) {
   const auto with = [](const char* settings) { return particle_scene(packed(), "", settings); };
-  EXPECT_EQ(read_changed(with("{}")).scene.particle_solver.max_imbalance, 1.3);
+  EXPECT_EQ(particles_of(read_changed(with("{}")).scene).solver.max_imbalance, 1.3);
   const std::string scene = with(R"({"max_imbalance": 2})");
-  EXPECT_EQ(read_changed(scene).scene.particle_solver.max_imbalance, 2);
+  EXPECT_EQ(particles_of(read_changed(scene).scene).solver.max_imbalance, 2);
   const std::string wrong = with(R"({"max_imbalance": 0.9})");
   expect_refused(
       {"uneven_below_one", wrong.c_str(), {"(/solver/bonded_particles/max_imbalance)", "1", "0.9"}});
 }
 
 TEST(Particles, Soften) {
-  EXPECT_EQ(read_changed(particle_scene(packed(), "")).scene.particle_solver.damage_width, 0);
+  EXPECT_EQ(particles_of(read_changed(particle_scene(packed(), "")).scene).solver.damage_width, 0);
   const Scene scene = read_changed(particle_scene(packed(), R"(, "shear_strength": 1e5)",
                                                   R"({"damage_width": 0.1, "integrator": "del_exact"})"))
                           .scene;
-  EXPECT_EQ(scene.particle_solver.damage_width, 0.1);
+  EXPECT_EQ(particles_of(scene).solver.damage_width, 0.1);
   const char* const key = "(/solver/bonded_particles/damage_width)";
   const auto refused = [&](const char* name, const char* material, const char* settings,
                            std::vector<const char*> parts) {
@@ -271,7 +275,7 @@ const WrongScene wrong_scenes[] = {
      from_file("", R"(, "transformation": {"dimensions": [1, 1, 2]})"),
      "",
      {"(/geometry/0/transformation/dimensions)", "`scale`"}},
-    {"refined_spheres", from_file("", R"(, "n_refs": 1)"), "", {"(/geometry/0/n_refs)", "meshes"}},
+    {"refined_spheres", from_file("", R"(, "n_refs": 1)"), "", {"(/geometry/0/n_refs)", "leave it out"}},
     {"particles_of_an_obstacle",
      packed() + R"(, "is_obstacle": true)",
      "",
@@ -289,9 +293,10 @@ INSTANTIATE_TEST_SUITE_P(Table, WrongParticles, ::testing::ValuesIn(wrong_scenes
 std::string solved_by(const std::string& keys) { return particle_scene(packed(), "", "{" + keys + "}"); }
 
 TEST(Particles, BreakInStepsThatAreCutOnDemand) {
-  EXPECT_EQ(read_changed(solved_by("")).scene.particle_solver.max_broken_share, 1);
-  EXPECT_EQ(read_changed(solved_by(R"("max_broken_share": 0.01)")).scene.particle_solver.max_broken_share,
-            0.01);
+  EXPECT_EQ(particles_of(read_changed(solved_by("")).scene).solver.max_broken_share, 1);
+  EXPECT_EQ(
+      particles_of(read_changed(solved_by(R"("max_broken_share": 0.01)")).scene).solver.max_broken_share,
+      0.01);
   const std::string place = "(/solver/bonded_particles/max_broken_share)";
   for (const char* wrong : {"0", "-0.1", "1.5", "\"all\""})
     expect_refused(
@@ -348,14 +353,15 @@ TEST(Particles, WarnOfKeysOfOtherIntegrators) {
 }
 
 TEST(Particles, HandBreakingOverWhereLeapfrogCanTakeIt) {
-  EXPECT_EQ(read_changed(solved_by("")).scene.particle_solver.sudden_breaking,
+  EXPECT_EQ(particles_of(read_changed(solved_by("")).scene).solver.sudden_breaking,
             solvers::SuddenBreaking::impacts);
   const auto wrong = [](const char* name, const std::string& keys, std::vector<const char*> parts) {
     parts.insert(parts.begin(), "(/solver/bonded_particles/sudden_breaking)");
     expect_refused({name, solved_by(R"("sudden_breaking": "leapfrog")" + keys).c_str(), parts});
   };
-  EXPECT_EQ(read_changed(solved_by(R"("sudden_breaking": "leapfrog", "max_broken_share": 0.01)"))
-                .scene.particle_solver.sudden_breaking,
+  EXPECT_EQ(particles_of(
+                read_changed(solved_by(R"("sudden_breaking": "leapfrog", "max_broken_share": 0.01)")).scene)
+                .solver.sudden_breaking,
             solvers::SuddenBreaking::leapfrog);
   wrong("never", "", {"`max_broken_share`"});
   wrong("leapfrog", R"(, "integrator": "leapfrog")", {"already"});
@@ -373,15 +379,15 @@ TEST(Particles, HaveALawOfContact) {
 TEST(Particles, BelongToTheirSolver) {
   expect_refused({"modulus",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "weibull_modulus": 5}]})",
-                  {"(/materials/0/weibull_modulus)", "BondedParticles"}});
+                  {"(/materials/0/weibull_modulus)", "bonded particles"}});
   expect_refused({"moduli",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "moduli": "macro"}]})",
-                  {"(/materials/0/moduli)", "BondedParticles"}});
+                  {"(/materials/0/moduli)", "bonded particles"}});
   for (const char* key : {R"("strength_radius": 1)", R"("shear_correction": 1)", R"("shear_energy": "angle")",
                           R"("bend_twist": "full")"}) {
     const std::string patch =
         R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, )" + std::string(key) + "}]}";
-    expect_refused({"form", patch.c_str(), {"(/materials/0/", "BondedParticles"}});
+    expect_refused({"form", patch.c_str(), {"(/materials/0/", "bonded particles"}});
   }
   expect_refused({"file",
                   R"({"geometry": [{"particles": {"file": "meshes/square.obj"}}]})",

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "recoil/app/solvers/elastodynamics/validate_against_mesh.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 

@@ -6,9 +6,21 @@
 #include <vector>
 
 #include "recoil/app/scene/read_scene.hpp"
+#include "recoil/app/scene/scene_format.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app {
+
+/// Scenes of all solvers.
+inline SceneFile read_scene(const std::filesystem::path& path) {
+  return read_scene(path, all_solvers().format());
+}
+inline SceneFile parse_scene(const std::string& text, const std::string& name,
+                             const std::filesystem::path& folder) {
+  return parse_scene(text, name, folder, all_solvers().format());
+}
+inline const KeyTable& scene_keys() { return all_solvers().format().keys(); }
 
 /// A valid static scene of one generated box called `box` with surface id 1, changed by a JSON merge patch.
 std::string changed_scene(const std::string& merge_patch);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 
 namespace recoil::app {
 namespace {
@@ -24,9 +25,9 @@ TEST(SceneValues, SingleObjectsStandForLists) {
   EXPECT_EQ(std::get<mesh::AxisSelection>(selection.shape).axis, -1);
   EXPECT_THAT(selection.where, HasSubstr("clamped_box.json:5 (/geometry/surface_selection)"));
   EXPECT_THAT(scene.geometry[0].generator->divisions, ElementsAre(2, 2, 2));
-  ASSERT_EQ(scene.materials.size(), 1u);
-  EXPECT_TRUE(scene.materials[0].everywhere);
-  EXPECT_EQ(constant(scene.materials[0].rho), 1000);
+  ASSERT_EQ(elements_of(scene).materials.size(), 1u);
+  EXPECT_TRUE(elements_of(scene).materials[0].everywhere);
+  EXPECT_EQ(constant(elements_of(scene).materials[0].rho), 1000);
   EXPECT_EQ(scene.boundary_conditions.dirichlet.size(), 1u);
 }
 
@@ -36,7 +37,7 @@ TEST(SceneValues, Strip) {
   EXPECT_EQ(*transformation.dimensions, Eigen::Vector3d(4, 1, 0));
   EXPECT_THAT(transformation.rotation, ElementsAre(90));
   EXPECT_EQ(order_of_body(scene, "strip"), 2);
-  const auto& material = scene.materials[0];
+  const auto& material = elements_of(scene).materials[0];
   EXPECT_EQ(material.type, "HookeLinearElasticity");
   EXPECT_EQ(material.law->name, "LinearElasticity");
   EXPECT_FALSE(material.given_by_young());
@@ -44,7 +45,7 @@ TEST(SceneValues, Strip) {
   EXPECT_DOUBLE_EQ(std::get<Expression>(*material.find("mu"))({0, 2, 0, 0}), 1.2e4);
   EXPECT_EQ(constant(material.psi), 3);
   EXPECT_EQ(constant(material.phi), 0);
-  EXPECT_EQ(find_material(scene, "strip", 5), &scene.materials[0]);
+  EXPECT_EQ(find_material(scene, "strip", 5), &elements_of(scene).materials[0]);
   EXPECT_EQ(find_material(scene, "strip", 0), nullptr);
   EXPECT_EQ(scene.time.bdf_order, 2);
   EXPECT_DOUBLE_EQ(scene.time.dt, 0.1);
@@ -66,7 +67,7 @@ TEST(SceneValues, InheritedBodies) {
   EXPECT_EQ(scene.planes[0].normal, Eigen::Vector3d::UnitY());
   EXPECT_EQ(scene.time.dt, 0.02);
   EXPECT_EQ(scene.time.kind, TimeKind::quasistatic);
-  EXPECT_EQ(constant(*scene.materials[0].find("c2")), -5000);
+  EXPECT_EQ(constant(*elements_of(scene).materials[0].find("c2")), -5000);
   EXPECT_EQ(find_material_index(scene, "hard", 0), 1);
   const auto& entry = scene.boundary_conditions.dirichlet[0];
   EXPECT_EQ(entry.evaluate(0, {0, 0, 0, 0.04}), 1);
@@ -80,8 +81,8 @@ TEST(SceneValues, InheritedBodies) {
   EXPECT_EQ(scene.contact.dhat_relative, 0.01);
   EXPECT_EQ(scene.contact.barrier_stiffness, 1e5);
   EXPECT_EQ(scene.contact.friction_pairs[0].bodies[1], "ground");
-  EXPECT_TRUE(scene.solver.lump_mass_matrix);
-  EXPECT_EQ(scene.solver.stop, StopRule::step);
+  EXPECT_TRUE(elements_of(scene).solver.lump_mass_matrix);
+  EXPECT_EQ(elements_of(scene).solver.stop, StopRule::step);
   EXPECT_THAT(scene.notes, ::testing::Contains(HasSubstr("(/output/paraview/options/material): ignored")));
 }
 
@@ -95,12 +96,12 @@ TEST(SceneValues, DefaultsOfTheTable) {
   EXPECT_FALSE(scene.contact.barrier_stiffness);
   EXPECT_EQ(scene.contact.friction_iterations, 1);
   EXPECT_EQ(scene.contact.friction_convergence_tol, 0);
-  EXPECT_EQ(scene.solver.grad_norm_tol, 1e-10);
-  EXPECT_EQ(scene.solver.characteristic_force_density, 1e4);
-  EXPECT_EQ(scene.solver.max_iterations, 500);
+  EXPECT_EQ(elements_of(scene).solver.grad_norm_tol, 1e-10);
+  EXPECT_EQ(elements_of(scene).solver.characteristic_force_density, 1e4);
+  EXPECT_EQ(elements_of(scene).solver.max_iterations, 500);
   EXPECT_EQ(scene.output.every, 1);
   EXPECT_EQ(scene.output.chunk, 16);
-  EXPECT_EQ(scene.space.order, 1);
+  EXPECT_EQ(elements_of(scene).space.order, 1);
   EXPECT_THAT(scene.warnings, ::testing::IsEmpty());
 }
 
@@ -128,9 +129,9 @@ TEST(SceneValues, WhatDifferentiableScenesOfPolyfemHold) {
          "interpolation": "linear"}],
       "pressure_boundary": {"id": 1, "value": [1, -2, "-300*t"], "time_reference": [0, 0.02, 0.04]}}})")
                          .scene;
-  EXPECT_EQ(scene.conventions, Conventions::recoil);
-  EXPECT_EQ(scene.space.quadrature_degree, 5);
-  EXPECT_EQ(scene.solver.norm, StopNorm::euclidean);
+  EXPECT_EQ(elements_of(scene).conventions, Conventions::recoil);
+  EXPECT_EQ(elements_of(scene).space.quadrature_degree, 5);
+  EXPECT_EQ(elements_of(scene).solver.norm, StopNorm::euclidean);
   EXPECT_EQ(scene.boundary_conditions.dirichlet[0].node_file.filename(), "observed.csv");
   EXPECT_TRUE(scene.boundary_conditions.dirichlet[0].node_file.is_absolute());
   EXPECT_TRUE(scene.boundary_conditions.dirichlet[1].node_file.empty());
@@ -148,9 +149,10 @@ TEST(SceneValues, WhatDifferentiableScenesOfPolyfemHold) {
   EXPECT_ANY_THROW(pressure.evaluate({0, 0, 0, 0.05}));
   EXPECT_THAT(scene.notes, ::testing::Contains(HasSubstr("use_psd_projection): ignored")));
   EXPECT_THAT(scene.notes, ::testing::Contains(HasSubstr("n_boundary_samples): ignored")));
-  EXPECT_EQ(read_changed(R"({"conventions": "polyfem"})").scene.conventions, Conventions::polyfem);
-  EXPECT_FALSE(read_changed("{}").scene.space.quadrature_degree);
-  EXPECT_EQ(read_changed("{}").scene.solver.norm, StopNorm::l2);
+  EXPECT_EQ(elements_of(read_changed(R"({"conventions": "polyfem"})").scene).conventions,
+            Conventions::polyfem);
+  EXPECT_FALSE(elements_of(read_changed("{}").scene).space.quadrature_degree);
+  EXPECT_EQ(elements_of(read_changed("{}").scene).solver.norm, StopNorm::l2);
 }
 
 TEST(SceneValues, NamesAfterPlaceInTheList) {
@@ -198,7 +200,7 @@ TEST(SceneValues, TermsOfALaw) {
       read_changed(R"({"materials": {"type": "UnconstrainedOgden", "mus": [3, "1+x"], "alphas": [2, -4],
                                      "Ds": [{"value": 0.5, "unit": "1/Pa"}, 7]}})")
           .scene;
-  const MaterialEntry& material = scene.materials[0];
+  const MaterialEntry& material = elements_of(scene).materials[0];
   EXPECT_EQ(material.constants.size(), 6u);
   EXPECT_EQ(constant(*material.find("mus_1")), 3);
   EXPECT_EQ(std::get<Expression>(*material.find("mus_2"))({2, 0, 0, 0}), 3);
@@ -216,8 +218,8 @@ TEST(SceneValues, NumbersWithUnits) {
           R"({"materials": {"type": "NeoHookean", "nu": 0, "E": {"value": 3e5, "unit": "kg/m/s^2"}, "rho": {"value": "2*x", "unit": "kg/m^3"}},
       "gravity": [0, 0, {"value": -9, "unit": "m/s^2"}], "time": {"dt": {"value": 0.5, "unit": "s"}, "time_steps": 4.0}})")
           .scene;
-  EXPECT_EQ(constant(*scene.materials[0].find("E")), 3e5);
-  EXPECT_EQ(std::get<Expression>(scene.materials[0].rho)({3, 0, 0, 0}), 6);
+  EXPECT_EQ(constant(*elements_of(scene).materials[0].find("E")), 3e5);
+  EXPECT_EQ(std::get<Expression>(elements_of(scene).materials[0].rho)({3, 0, 0, 0}), 6);
   EXPECT_THAT(scene.gravity, ElementsAre(0, 0, -9));
   EXPECT_EQ(scene.time.dt, 0.5);
   EXPECT_EQ(scene.time.steps, 4);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -189,7 +190,7 @@ TEST_F(WrongFile, ResolvedSceneNamesThePlacesOfTheFile) {
     "time": {"dt": 0.1, "time_steps": 1}
   })");
   const SceneFile written = read_scene(path);
-  const SceneFile resolved = read_resolved(written.resolved, written.locations, path);
+  const SceneFile resolved = read_resolved(written.resolved, written.locations, path, all_solvers().format());
   const auto place = [&](const char* file, const std::string& line_and_pointer) {
     return (folder_ / file).string() + line_and_pointer;
   };
@@ -198,7 +199,7 @@ TEST_F(WrongFile, ResolvedSceneNamesThePlacesOfTheFile) {
     EXPECT_EQ(scene.geometry.at(0).where, place("scene.json", ":3 (/geometry)"));
     EXPECT_EQ(scene.boundary_conditions.dirichlet.at(0).where,
               place("scene.json", ":7 (/boundary_conditions/dirichlet_boundary)"));
-    EXPECT_EQ(scene.materials.at(0).where, place("base.json", ":2 (/materials)"));
+    EXPECT_EQ(elements_of(scene).materials.at(0).where, place("base.json", ":2 (/materials)"));
     EXPECT_EQ(scene.initial_conditions.velocity.at(0).region.where,
               place("base.json", ":4 (/initial_conditions/velocity)"));
     EXPECT_EQ(scene.file, path);

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "app/study/design_space.hpp"
-#include "app/study/study_objective.hpp"
+#include "recoil/app/study/evaluation/design_space.hpp"
+#include "recoil/app/study/evaluation/study_objective.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app::design_space_test {
@@ -90,9 +90,9 @@ TEST(DesignSpace, RefusesFieldsOfDifferentMeshesAndTiesOfDifferentSizes) {
 
 TEST(DealOut, GivesTheLargestFirstToWhoHasTheLeast) {
   const std::vector<char> all(5, 1);
-  EXPECT_EQ(deal_out({1, 5, 2, 4, 3}, all, 2), (std::vector<int>{0, 0, 0, 1, 1}));
-  EXPECT_EQ(deal_out({1, 5, 2, 4, 3}, {1, 0, 1, 0, 1}, 2), (std::vector<int>{1, -1, 1, -1, 0}));
-  EXPECT_EQ(deal_out({1, 1, 1}, {1, 1, 1}, 1), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(distribute({1, 5, 2, 4, 3}, all, 2), (std::vector<int>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(distribute({1, 5, 2, 4, 3}, {1, 0, 1, 0, 1}, 2), (std::vector<int>{1, -1, 1, -1, 0}));
+  EXPECT_EQ(distribute({1, 1, 1}, {1, 1, 1}, 1), (std::vector<int>{0, 0, 0}));
 }
 
 } // namespace

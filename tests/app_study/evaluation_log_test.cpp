@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/study/evaluation_log.hpp"
+#include "recoil/app/study/evaluation/evaluation_log.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
 

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/objectives/objective_type.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
-#include "app/study/study_keys.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "app/study/input/build_study.hpp"
+#include "recoil/app/study/input/read_study.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 
 namespace recoil::app::study_documentation_test {
 namespace {

@@ -1,4 +1,5 @@
 #include "app_study/study_text.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 
 #include <fstream>
 
@@ -27,7 +28,9 @@ StudyFile read_changed_study(const std::string& merge_patch) {
 }
 
 Scene changed_drop(const std::string& merge_patch) {
-  return parse_scene(changed_file("drop.json", merge_patch), "drop.json", RECOIL_TEST_DATA "/studies").scene;
+  return parse_scene(changed_file("drop.json", merge_patch), "drop.json", RECOIL_TEST_DATA "/studies",
+                     all_solvers().format())
+      .scene;
 }
 
 std::vector<std::string> check_with_scene(const Study& study, const Scene& scene, int dim) {

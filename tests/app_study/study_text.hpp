@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "recoil/app/scene/read_scene.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "recoil/app/study/experiment/check_scenes.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 
 namespace recoil::app {
 

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/study/objectives/objective_type.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
-#include "app/study/shapes/shape_form.hpp"
 #include "app_study/study_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app::study_values_test {
@@ -60,10 +62,12 @@ TEST(StudyValues, Example) {
 
 TEST(StudyValues, ExampleAgreesWithItsScene) {
   const Study study = read_study(folder + "example.json").study;
-  EXPECT_THAT(check_with_scene(study, read_scene(study.experiments[0].scene).scene), IsEmpty());
+  EXPECT_THAT(check_with_scene(study, read_scene(study.experiments[0].scene, all_solvers().format()).scene),
+              IsEmpty());
 }
 
-/// Of what is above zero by nature, unless a bound, a prior or the study says otherwise.
+/// The optimiser sees logarithms of what is above zero by nature, unless a bound, a prior or the study says
+/// otherwise.
 TEST(StudyValues, LogarithmsByDefault) {
   const auto form_of = [](const std::string& quantity, const std::string& more) {
     return parse_study(R"({"experiments": {"name": "x", "scene": "drop.json"},
@@ -196,7 +200,7 @@ TEST(StudyWarnings, NameWhatIsProbablyNotMeant) {
                                     HasSubstr("solver/nonlinear/stop")));
 }
 
-/// Which material the elements of a mesh file have is known with the mesh; the check is the same then.
+/// The material of the elements of a mesh file is known with the mesh; the check is the same then.
 TEST(MaterialOnTheMesh, IsLeftToTheMeshWhereItIsNotKnown) {
   const Study study = read_changed_study(R"({"parameters": {"name": "E", "quantity": "young_modulus",
                                              "body": "ball", "initial": 1}})")
@@ -206,8 +210,9 @@ TEST(MaterialOnTheMesh, IsLeftToTheMeshWhereItIsNotKnown) {
   scene.geometry[0].generator.reset();
   scene.geometry[0].mesh = "ball.msh";
   EXPECT_NO_THROW(check_with_scene(study, scene));
-  EXPECT_NO_THROW(check_replaces_material(study.parameters[0], scene.materials[0], "ball"));
-  EXPECT_THROW(check_replaces_material(study.parameters[0], scene.materials[1], "ball"), InputError);
+  EXPECT_NO_THROW(check_replaces_material(study.parameters[0], elements_of(scene).materials[0], "ball"));
+  EXPECT_THROW(check_replaces_material(study.parameters[0], elements_of(scene).materials[1], "ball"),
+               InputError);
 }
 
 } // namespace

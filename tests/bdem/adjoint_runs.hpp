@@ -95,7 +95,7 @@ inline BondedParticlesSolver solver_at(const parallel::Communicator& comm, const
     material.young_modulus[k] *= 1 + at[young] * varied(particles.bonds[k].id, 5);
     material.poisson_ratio[k] += 8 * at[poisson] * varied(particles.bonds[k].id, 6);
   }
-  problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(material));
+  problem.set_bonds(std::make_unique<potentials::BondPotential>(particles, std::move(material)));
   if (body.softens()) {
     problem.damage_width = body.width;
     problem.strength = strength(problem, body.strength, 2 * body.strength);
@@ -168,42 +168,46 @@ inline BondedParticlesSolver solver_at(const parallel::Communicator& comm, const
 }
 
 /// The direction of one kind.
-inline BondedDirection direction_of(const BondedParticles& problem, const Body& body, Kind kind) {
-  BondedDirection result(problem);
+inline parameters::PhysicalDirection<3> direction_of(const BondedParticles& problem, const Body& body,
+                                                     Kind kind) {
+  parameters::PhysicalDirection<3> result(sizes_of(problem), quantities_of(problem));
   const auto& particles = *problem.particles;
   for (std::size_t k = 0; k < particles.bonds.size(); ++k) {
     const GlobalIndex id = particles.bonds[k].id;
-    if (kind == young)
-      result.interactions.numbers("E")[k] = problem.bonds->material().young_modulus[k] * varied(id, 5);
-    if (kind == poisson) result.interactions.numbers("nu")[k] = 8 * varied(id, 6);
+    if (kind == young) result.numbers("E")[k] = problem.bonds->material().young_modulus[k] * varied(id, 5);
+    if (kind == poisson) result.numbers("nu")[k] = 8 * varied(id, 6);
     if (kind == tensile && problem.softens())
-      result.interactions.numbers(tensile_strength)[k] =
+      result.numbers(tensile_strength)[k] =
           problem.strength->tensile[k] / (1 + 0.2 * varied(id, 41)) * varied(id, 42);
     if (kind == shear && problem.softens())
-      result.interactions.numbers(shear_strength)[k] =
+      result.numbers(shear_strength)[k] =
           problem.strength->shear[k] / (1 + 0.2 * varied(id, 43)) * varied(id, 44);
   }
   if (kind == friction && body.obstacles)
-    result.interactions.numbers(parameters::quantities::friction)[0] = body.coefficient;
+    result.numbers(parameters::quantities::friction)[0] = body.coefficient;
   for (LocalIndex k = 0; k < particles.num_owned(); ++k)
-    if (kind == mass) result.mass[k] = problem.mass[k] * varied(particles.ids[k], 7);
-  if (kind == gravity) result.gravity = gravity_direction();
+    if (kind == mass) result.numbers(particle_mass)[k] = problem.mass[k] * varied(particles.ids[k], 7);
+  if (kind == gravity) result.vectors(gravity_vector)[0] = gravity_direction();
   return result;
 }
 
-inline BondedSweepDirections directions_of(const BondedParticles& problem, const Body& body) {
-  BondedSweepDirections result;
+/// Sets how the loads at a time change along the kind `loads`.
+inline void set_loads(const BondedParticles& problem, const Body& body, double time,
+                      parameters::PhysicalDirection<3>& change) {
+  for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
+    const GlobalIndex id = problem.particles->ids[k];
+    change.vectors(particle_loads)[k] = time * force_direction(body, id);
+    change.vectors(particle_moments)[k] = time * moment_direction(body, id);
+  }
+}
+
+/// `loads` of the result is left to who uses it.
+inline stepping::SweepDirections<3> directions_of(const BondedParticles& problem, const Body& body) {
+  stepping::SweepDirections<3> result;
   for (int kind = 0; kind < num_kinds; ++kind)
     result.changes.push_back(direction_of(problem, body, Kind(kind)));
   const auto& particles = *problem.particles;
-  result.loads = [&particles, &body](std::size_t kind, double time, std::span<double> values) {
-    for (LocalIndex k = 0; k < particles.num_owned() && kind == loads; ++k)
-      for (int c = 0; c < 3; ++c) {
-        values[6 * std::size_t(k) + c] = time * force_direction(body, particles.ids[k])[c];
-        values[6 * std::size_t(k) + 3 + c] = time * moment_direction(body, particles.ids[k])[c];
-      }
-  };
-  result.prescribed = [&particles, &body](std::size_t kind, double time, Vector& y) {
+  result.prescribed = [&particles, &body](std::size_t kind, double time, double, Vector& y) {
     const auto values = y.write_owned();
     for (LocalIndex k = 0; k < particles.num_owned() && kind == motion && body.clamped; ++k)
       for (int c = 0; c < 3 && particles.ids[k] == 0; ++c) {
@@ -314,8 +318,8 @@ struct WholeRun final : adjoint::StateSource {
 private:
   GlobalIndex count_torn_contacts() const {
     GlobalIndex count = 0;
-    for (const potentials::SphereTouch& touch : solver.problem().contact->pairs.touching())
-      count += touch.pair.bond >= 0 && solver.problem().contact->barrier.force(touch) > 1e-3 ? 1 : 0;
+    for (const potentials::SphereTouch& touch : solver.problem().contact->touching())
+      count += touch.pair.bond >= 0 && solver.problem().barrier->force(touch) > 1e-3 ? 1 : 0;
     return solver.problem().particles->points->comm->sum(count);
   }
   void see(const stepping::StepRecord& record, const Vector& u, const Vector& v) {
@@ -332,19 +336,22 @@ using Slopes = std::array<std::array<double, num_kinds>, 2>;
 /// The gradients of both objectives along the directions, by one reverse sweep.
 inline Slopes reverse_slopes(const parallel::Communicator& comm, const Body& body, WholeRun& run) {
   const BondedParticles& problem = run.solver.problem();
-  const auto& particles = *problem.particles;
-  const BondedSweepDirections directions = directions_of(problem, body);
+  stepping::SweepDirections<3> directions = directions_of(problem, body);
   Slopes slopes{};
-  BondedSweepProducts products;
-  products.gradients.assign(2, BondedGradient(problem));
-  products.loads = [&](std::size_t objective, double time, std::span<const double> by) {
-    std::vector<double> change(by.size(), 0.0);
-    directions.loads(loads, time, change);
-    for (std::size_t i = 0; i < by.size(); ++i) slopes[objective][loads] += by[i] * change[i];
+  stepping::SweepProducts<3> products;
+  products.gradients.assign(2, parameters::PhysicalGradient<3>(sizes_of(problem), quantities_of(problem)));
+  products.loads = [&](std::size_t objective, double time) {
+    set_loads(problem, body, time, directions.changes[loads]);
+    for (const auto& quantity : {particle_loads, particle_moments}) {
+      const auto by = products.gradients[objective].entries(quantity),
+                 change = directions.changes[loads].entries(quantity);
+      for (std::size_t i = 0; i < by.size(); ++i) slopes[objective][loads] += by[i] * change[i];
+      products.gradients[objective].clear(quantity);
+    }
   };
-  products.prescribed = [&](std::size_t objective, double time, const Vector& y) {
+  products.prescribed = [&](std::size_t objective, double time, double, const Vector& y) {
     Vector change(y.shared_layout());
-    directions.prescribed(motion, time, change);
+    directions.prescribed(motion, time, 1, change);
     for (std::size_t i = 0; i < y.owned().size(); ++i)
       slopes[objective][motion] += y.owned()[i] * change.owned()[i];
   };
@@ -357,27 +364,19 @@ inline Slopes reverse_slopes(const parallel::Communicator& comm, const Body& bod
     }
   };
   const auto step = run.solver.recorded_step(products);
-  adjoint::ReverseSweep sweep(run.records, run, run.sums, *step, {1e-13});
+  adjoint::ReverseSweep sweep(run.records, run, run.sums, step.get(), {1e-13});
   while (sweep.next() >= 0) {
     const std::string failure = sweep.advance();
     EXPECT_EQ(failure, "");
     if (!failure.empty()) break;
   }
   for (std::size_t objective = 0; objective < 2; ++objective) {
-    BondedGradient& gradient = products.gradients[objective];
-    for (const Kind kind : {young, poisson, tensile, shear}) {
-      const BondedDirection& change = directions.changes[kind];
-      for (const parameters::Quantity& quantity : bond_quantities(problem))
-        for (std::size_t k = 0; k < particles.bonds.size(); ++k)
-          slopes[objective][kind] +=
-              gradient.interactions.numbers(quantity)[k] * change.interactions.numbers(quantity)[k];
-    }
-    if (body.obstacles)
-      slopes[objective][friction] =
-          gradient.interactions.numbers(parameters::quantities::friction)[0] * body.coefficient;
-    for (LocalIndex k = 0; k < particles.num_owned(); ++k)
-      slopes[objective][mass] += gradient.mass[k] * directions.changes[mass].mass[k];
-    slopes[objective][gravity] = gradient.gravity.dot(gravity_direction());
+    for (const Kind kind : {young, poisson, tensile, shear, friction, mass, gravity})
+      for (const parameters::Quantity& quantity : quantities_of(problem)) {
+        const auto by = products.gradients[objective].entries(quantity),
+                   change = directions.changes[kind].entries(quantity);
+        for (std::size_t i = 0; i < by.size(); ++i) slopes[objective][kind] += by[i] * change[i];
+      }
     comm.sum(slopes[objective]);
   }
   return slopes;
@@ -401,10 +400,13 @@ struct Tangents final : adjoint::StateTangents {
 };
 
 inline Tangents tangent_slopes(const Body& body, WholeRun& run) {
-  BondedSweepDirections directions = directions_of(run.solver.problem(), body);
+  stepping::SweepDirections<3> directions = directions_of(run.solver.problem(), body);
+  directions.loads = [&](std::size_t kind, double time) {
+    if (kind == loads) set_loads(run.solver.problem(), body, time, directions.changes[kind]);
+  };
   Tangents tangents(run.sums);
   const auto step = run.solver.tangent_step(directions);
-  adjoint::TangentSweep sweep(*step, tangents, 1, {1e-13});
+  adjoint::TangentSweep sweep(step.get(), tangents, 1, {1e-13});
   for (std::size_t i = 0; i < run.states.size(); ++i)
     EXPECT_EQ(sweep.advance(run.records[i], run.states[i].u, run.states[i].v, run.states[i].internal), "");
   return tangents;

@@ -60,31 +60,32 @@ class StuffAdjoint final : public inverse::AdjointProblem {
 public:
   StuffAdjoint(BondedParticlesSolver& solver, Speeds& objective, double density)
       : problem_(solver.problem()), objective_(objective), density_(density) {
-    products_.gradients.emplace_back(problem_);
+    products_.gradients.emplace_back(sizes_of(problem_), quantities_of(problem_));
     step_ = solver.recorded_step(products_);
   }
   adjoint::StateDerivatives& objective() override { return objective_; }
-  stepping::DifferentiableStep& step() override { return *step_; }
+  stepping::DifferentiableStep step() override { return step_.get(); }
   inverse::ParameterValues gradient() override {
     std::array<double, 3> sums{};
     auto& by = products_.gradients[0];
-    for (const double value : by.interactions.numbers("E")) sums[0] += value;
-    for (const double value : by.interactions.numbers("nu")) sums[1] += value;
-    for (std::size_t k = 0; k < by.mass.size(); ++k) sums[2] += by.mass[k] * problem_.mass[k] / density_;
+    for (const double value : by.numbers("E")) sums[0] += value;
+    for (const double value : by.numbers("nu")) sums[1] += value;
+    const std::vector<double>& by_mass = by.numbers(particle_mass);
+    for (std::size_t k = 0; k < by_mass.size(); ++k) sums[2] += by_mass[k] * problem_.mass[k] / density_;
     problem_.particles->points->comm->sum(sums);
     return {{sums[0]}, {sums[1]}, {sums[2]}};
   }
   std::vector<inverse::GatheredArray> gathered() override {
     auto& by = products_.gradients[0];
-    return {{"mass", by.mass}, {"E", by.interactions.numbers("E")}, {"nu", by.interactions.numbers("nu")}};
+    return {{"mass", by.numbers(particle_mass)}, {"E", by.numbers("E")}, {"nu", by.numbers("nu")}};
   }
 
 private:
   const BondedParticles& problem_;
   Speeds& objective_;
   double density_;
-  BondedSweepProducts products_;
-  std::unique_ptr<stepping::DifferentiableStep> step_;
+  stepping::SweepProducts<3> products_;
+  std::unique_ptr<stepping::MapReverseStep> step_;
 };
 
 class StuffProblem final : public inverse::ForwardProblem {
@@ -164,7 +165,7 @@ TEST(BondedAdjoint, ReducedObjectivesHaveTheirGradients) {
 
 TEST(BondedAdjoint, RefusesWhatHasNone) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  BondedSweepProducts products;
+  stepping::SweepProducts<3> products;
   for (const auto integrator : {ParticleIntegrator::del_exact, ParticleIntegrator::leapfrog}) {
     BondedParticlesOptions options;
     options.integrator = integrator;

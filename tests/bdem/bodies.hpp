@@ -66,7 +66,7 @@ inline BondedParticles bonded(const parallel::Communicator& comm, const particle
                                     std::vector(num_bonds, stuff.form)};
   for (const auto& [a, b, id] : particles.bonds)
     material.section_radius.push_back((particles.radii[a] + particles.radii[b]) / 2);
-  problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(material));
+  problem.set_bonds(std::make_unique<potentials::BondPotential>(particles, std::move(material)));
   for (const double volume : particles.volumes) problem.mass.push_back(stuff.rho * volume);
   problem.prescribed.assign(6 * particles.ids.size(), 0);
   return problem;
@@ -79,7 +79,7 @@ inline void mix_forms(BondedParticles& problem) {
   potentials::BondMaterial material = problem.bonds->material();
   for (std::size_t k = 0; k < material.form.size(); ++k)
     if (problem.particles->bonds[k].id % 2 == 0) material.form[k] = other_form;
-  problem.bonds = std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material));
+  problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material)));
 }
 
 /// Holds a particle in place and orientation.

@@ -173,7 +173,7 @@ TEST(Collisions, TheStepFollowsTheLightestSpheres) {
   EXPECT_NEAR(critical_time_step(loose(comm, motions, paved(4, 3 * r))), six, 1e-12 * six);
 
   const BondedParticles fine = loose(comm, motions, paved(40, 0.3 * r));
-  const int triangles = fine.contact->pairs.most_triangles_at_once(2 * r);
+  const int triangles = fine.contact->most_triangles_at_once(2 * r);
   // Within sqrt(0.2 (4 + 0.2)) r of a vertex, on squares of 0.3 r: two triangles a square, and those it cuts.
   EXPECT_GT(triangles, 2 * pi * 0.84 / 0.09);
   EXPECT_LT(triangles, 2 * pi * std::pow(std::sqrt(0.84) + 0.43, 2) / 0.09);

@@ -101,13 +101,13 @@ void check_derivatives(Pile& pile, Potential& potential, double tolerance) {
     for (int side = 0; side < 2; ++side) {
       Vector x(pile.u);
       manifold.move(x, side == 0 ? -h : h, d);
-      pile.problem.contact->update(x.local());
+      pile.problem.update(x.local());
       values[side] = comm.sum(potential.value(x.local()));
       std::vector<double> g(d.owned().size(), 0.0);
       potential.add_gradient(x.local(), 1, g);
       slopes[side] = dot(d, g);
     }
-    pile.problem.contact->update(pile.u.local());
+    pile.problem.update(pile.u.local());
     std::vector<double> g(d.owned().size(), 0.0), y(g);
     potential.add_gradient(pile.u.local(), 1, g);
     potential.add_hessian_product(pile.u.local(), d.local(), 1, y);
@@ -128,10 +128,9 @@ void check_derivatives(Pile& pile, Potential& potential, double tolerance) {
 
 /// The gradient of friction at `now` in a step from `start`.
 std::vector<double> friction_gradient(Pile& pile, const Vector& start, const Vector& now) {
-  ParticleContact& contact = *pile.problem.contact;
-  contact.restore_step(1, 1, start.local(), now.local());
+  restore(pile.problem, start.local(), now.local());
   std::vector<double> g(pile.problem.particles->tangents->num_owned * std::size_t{6}, 0.0);
-  contact.friction.add_gradient(now.local(), 1, g);
+  pile.problem.friction->add_gradient(now.local(), 1, g);
   return g;
 }
 
@@ -151,8 +150,8 @@ TEST(SphereContact, FrictionByTheStartAgreesWithDifferences) {
     const double h = 2e-6 * dhat, difference = (along(h) - along(-h)) / (2 * h);
     friction_gradient(pile, pile.u, now);
     std::vector<double> tangent(d.owned().size(), 0.0), product(tangent);
-    pile.problem.contact->friction.add_previous_tangent(now.local(), d.local(), 1, tangent);
-    pile.problem.contact->friction.add_previous_product(now.local(), p.local(), 1, product);
+    pile.problem.friction->add_previous_tangent(now.local(), d.local(), 1, tangent);
+    pile.problem.friction->add_previous_product(now.local(), p.local(), 1, product);
     EXPECT_NEAR(dot(p, tangent), difference, 1e-7 * std::abs(difference));
     EXPECT_NEAR(dot(d, product), dot(p, tangent), 1e-12 * std::abs(difference));
   }
@@ -178,16 +177,15 @@ TEST(SphereContact, DerivativesByLeastDistancesAgreeWithDifferences) {
                   geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(particles.ids[k]))});
   Vector now(start);
   ParticleManifold(particles.tangents, particles.radii).move(now, 1, direction(problem, 11, 0.1 * dhat));
-  ParticleContact& contact = *problem.contact;
   const auto gradient = [&](const std::vector<double>& changes, double share) {
     const std::vector<double> at = of_bonds(0);
     for (std::size_t k = 0; k < at.size(); ++k) {
       problem.bonds->break_bond(LocalIndex(k));
-      contact.pairs.bond_distances()[k] = 2 * r - (0.5 + 0.1 * at[k]) * dhat + share * changes[k];
+      problem.contact->bond_distances()[k] = 2 * r - (0.5 + 0.1 * at[k]) * dhat + share * changes[k];
     }
-    contact.restore_step(1, 1, start.local(), now.local());
+    restore(problem, start.local(), now.local());
     std::vector<double> g(particles.tangents->num_owned * std::size_t{6}, 0.0);
-    contact.add_gradient(now.local(), 1, g);
+    add_gradient(problem, now.local(), g);
     return g;
   };
   for (int seed = 1; seed < 4; ++seed) {
@@ -195,12 +193,18 @@ TEST(SphereContact, DerivativesByLeastDistancesAgreeWithDifferences) {
     const std::vector<double> ds = of_bonds(seed);
     const auto along = [&](double share) { return dot(p, gradient(ds, share)); };
     const double h = 2e-6 * dhat, difference = (along(h) - along(-h)) / (2 * h);
-    std::vector<double> tangent(p.owned().size(), 0.0), product(ds.size(), 0.0), friction_tangent(tangent);
+    std::vector<double> tangent(p.owned().size(), 0.0), friction_tangent(tangent);
     gradient(ds, 0);
-    EXPECT_EQ(comm.sum(GlobalIndex(contact.pairs.touching().size())), particles.num_bonds_global);
-    contact.add_distance_tangent(ds, 1, tangent);
-    contact.add_distance_products(p.local(), 1, product);
-    contact.friction.add_distance_tangent(ds, 1, friction_tangent);
+    EXPECT_EQ(comm.sum(GlobalIndex(problem.contact->touching().size())), particles.num_bonds_global);
+    parameters::PhysicalDirection<3> change(sizes_of(problem), std::array{potentials::bond_distance});
+    change.numbers(potentials::bond_distance) = ds;
+    parameters::PhysicalGradient<3> by(sizes_of(problem), std::array{potentials::bond_distance});
+    for (const auto& term : problem.terms) {
+      term->add_parameter_tangent(now.local(), change, 1, tangent);
+      term->add_parameter_products(now.local(), p.local(), 1, by);
+    }
+    std::vector<double>& product = by.numbers(potentials::bond_distance);
+    problem.friction->add_parameter_tangent(now.local(), change, 1, friction_tangent);
     EXPECT_NEAR(dot(p, tangent), difference, 1e-7 * std::abs(difference));
     EXPECT_GT(std::abs(dot(p, friction_tangent)), 1e-3 * std::abs(difference));
     particles::sum_bond_values(particles, product);
@@ -214,14 +218,13 @@ TEST(SphereContact, DerivativesByLeastDistancesAgreeWithDifferences) {
 TEST(SphereContact, FrictionByCoefficientsIsLinear) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   Pile pile(comm, true);
-  pile.problem.contact->friction = {pile.problem.contact->pairs, pile.problem.contact->barrier,
-                                    coefficient(0.4), 0, 0.2 * dhat};
+  *pile.problem.friction = {*pile.problem.contact, *pile.problem.barrier, coefficient(0.4), 0, 0.2 * dhat};
   const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
   Vector now(pile.u);
   manifold.move(now, 1, pile.direction(11, 0.1 * dhat));
   const Vector p = pile.direction(3, 1);
   const double whole = dot(p, friction_gradient(pile, pile.u, now));
-  const potentials::SphereFrictionPotential& friction = pile.problem.contact->friction;
+  const potentials::SphereFrictionPotential& friction = *pile.problem.friction;
   const parameters::PhysicalArrays<3>::Sizes sizes{{parameters::Place::coefficient, 1}};
   parameters::PhysicalGradient<3> by(sizes, friction.quantities());
   friction.add_parameter_products(now.local(), p.local(), 1, by);
@@ -237,17 +240,16 @@ TEST(SphereContact, FrictionByCoefficientsIsLinear) {
 TEST(SphereContact, DerivativesAgreeWithDifferences) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   Pile pile(comm);
-  ParticleContact& contact = *pile.problem.contact;
-  contact.begin_step(0.1, 0.1, pile.u.local());
-  EXPECT_GT(comm.sum(GlobalIndex(contact.pairs.touching().size())), 60);
-  check_derivatives(pile, contact.barrier, 1e-6);
+  pile.problem.begin_contact(0.1, 0.1, pile.u.local());
+  EXPECT_GT(comm.sum(GlobalIndex(pile.problem.contact->touching().size())), 60);
+  check_derivatives(pile, *pile.problem.barrier, 1e-6);
   // Slide by less and by more than eps_v dt.
   const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
   for (const double size : {0.008, 0.03}) {
     const Vector way = pile.direction(11, size * dhat);
-    ASSERT_EQ(contact.pairs.max_step(pile.u.local(), way.owned(), 0), 1);
+    ASSERT_EQ(pile.problem.contact->max_step(pile.u.local(), way.owned(), 0), 1);
     manifold.move(pile.u, 1, way);
-    check_derivatives(pile, contact.friction, 2e-6);
+    check_derivatives(pile, *pile.problem.friction, 2e-6);
   }
 }
 
@@ -255,18 +257,17 @@ TEST(SphereContact, DerivativesAgreeWithDifferences) {
 TEST(SphereContact, PairsKeepMomenta) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   Pile pile(comm);
-  ParticleContact& contact = *pile.problem.contact;
-  contact.begin_step(0.1, 0.1, pile.u.local());
+  pile.problem.begin_contact(0.1, 0.1, pile.u.local());
   std::vector<double> g(pile.direction(0, 1).owned().size(), 0.0);
-  contact.barrier.add_gradient(pile.u.local(), 1, g);
+  pile.problem.barrier->add_gradient(pile.u.local(), 1, g);
   const std::vector<double> pressure = g;
   const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
   const Vector way = pile.direction(3, 1e-4 * dhat);
-  ASSERT_EQ(contact.pairs.max_step(pile.u.local(), way.owned(), 0), 1);
+  ASSERT_EQ(pile.problem.contact->max_step(pile.u.local(), way.owned(), 0), 1);
   manifold.move(pile.u, 1, way);
-  contact.update(pile.u.local());
+  pile.problem.update(pile.u.local());
   std::fill(g.begin(), g.end(), 0.0);
-  contact.add_gradient(pile.u.local(), 1, g);
+  add_gradient(pile.problem, pile.u.local(), g);
   std::array<double, 7> sums{};
   for (LocalIndex k = 0; k < pile.u.layout().num_owned; ++k) {
     const auto at = particle_at(pile.u.local(), k);
@@ -282,8 +283,8 @@ TEST(SphereContact, PairsKeepMomenta) {
   }
   comm.sum(sums);
   std::vector<double> on_obstacles(12, 0.0);
-  contact.barrier.add_obstacle_forces(Pile::num_grains, on_obstacles);
-  contact.friction.add_obstacle_forces(Pile::num_grains, on_obstacles);
+  pile.problem.barrier->add_obstacle_forces(Pile::num_grains, on_obstacles);
+  pile.problem.friction->add_obstacle_forces(Pile::num_grains, on_obstacles);
   comm.sum(on_obstacles);
   // The gradient is minus the force on the particles, which is minus that on the obstacles. Arms are those of
   // the lagged places, 1e-4 dhat ago.
@@ -298,27 +299,26 @@ TEST(SphereContact, BondsComeBeforeContact) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   BondedParticles problem = bonded(comm, block(4, 3, 3, r), {});
   add_contact(problem, {});
-  ParticleContact& contact = *problem.contact;
   Vector u(problem.particles->points);
   const auto values = u.write_local();
   // Compressed, so that broken pairs would overlap by 0.3 dhat.
   for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
     set_particle(values, k,
                  {(1 - 0.15 * dhat / r) * problem.particles->positions[k], geometry::identity_quaternion()});
-  contact.begin_step(0, 0, u.local());
-  EXPECT_EQ(comm.sum(GlobalIndex(contact.pairs.touching().size())), 0);
+  problem.begin_contact(0, 0, u.local());
+  EXPECT_EQ(comm.sum(GlobalIndex(problem.contact->touching().size())), 0);
   for (std::size_t bond = 0; bond < problem.particles->bonds.size(); bond += 1) {
     problem.bonds->break_bond(LocalIndex(bond));
-    contact.pairs.separate(LocalIndex(bond), u.local());
+    problem.contact->separate(LocalIndex(bond), u.local());
   }
-  contact.update(u.local());
-  EXPECT_FALSE(contact.pairs.overlaps());
-  EXPECT_NEAR(comm.sum(contact.barrier.value(u.local())), 0, 1e-20);
+  problem.update(u.local());
+  EXPECT_FALSE(problem.contact->overlaps());
+  EXPECT_NEAR(comm.sum(problem.barrier->value(u.local())), 0, 1e-20);
   for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
     set_particle(values, k,
                  {(1 - 0.2 * dhat / r) * problem.particles->positions[k], geometry::identity_quaternion()});
-  contact.begin_step(0, 0, u.local());
-  EXPECT_EQ(comm.sum(GlobalIndex(contact.pairs.touching().size())), problem.particles->num_bonds_global);
+  problem.begin_contact(0, 0, u.local());
+  EXPECT_EQ(comm.sum(GlobalIndex(problem.contact->touching().size())), problem.particles->num_bonds_global);
 }
 
 BondedParticlesOptions options(double dt, ParticleIntegrator integrator) {
@@ -425,8 +425,8 @@ TEST(SphereContact, ADroppedBlockBreaksWithoutOverlap) {
     const auto outcome = solver.advance([](const auto&...) {});
     ASSERT_TRUE(outcome.accepted) << outcome.failure << " in step " << step + 1;
     broken += solver.broken_in_step().size();
-    EXPECT_FALSE(solver.problem().contact->pairs.overlaps());
-    EXPECT_GT(solver.problem().contact->pairs.least_gap(), 0);
+    EXPECT_FALSE(solver.problem().contact->overlaps());
+    EXPECT_GT(solver.problem().contact->least_gap(), 0);
   }
   EXPECT_GT(comm.sum(GlobalIndex(broken)), 20);
   const ParticleLedger now = solver.ledger();

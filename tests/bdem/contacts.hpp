@@ -19,9 +19,18 @@ inline potentials::FrictionCoefficients coefficient(double mu) {
 
 inline void add_contact(BondedParticles& problem, SphereObstacles obstacles, double mu = 0,
                         double eps_v = 1e-3, double rolling = 0) {
-  problem.contact = std::make_unique<ParticleContact>(*problem.particles, problem.prescribed, *problem.bonds,
-                                                      std::move(obstacles), dhat, stiffness, coefficient(mu),
-                                                      rolling, eps_v);
+  problem.add_contact(std::move(obstacles), dhat, stiffness, coefficient(mu), rolling, eps_v);
+}
+
+/// Brings contact to the end u of a step of 1 s from `start` to t = 1 s.
+inline void restore(const BondedParticles& problem, std::span<const double> start,
+                    std::span<const double> u) {
+  restore_contact(*problem.contact, *problem.barrier, *problem.friction, 1, 1, start, u);
+}
+
+/// Adds the gradients of all terms.
+inline void add_gradient(const BondedParticles& problem, std::span<const double> u, std::span<double> g) {
+  for (const auto& term : problem.terms) term->add_gradient(u, 1, g);
 }
 
 inline SphereObstacles floor_plane(const Vector3d& normal = Vector3d::UnitZ()) {

@@ -84,7 +84,7 @@ TEST(MovingPlanes, AFastPlanePassesNothing) {
   BondedParticlesSolver solver(std::move(problem), options);
   run(solver, 2);
   EXPECT_LT(find(solver.problem(), solver.history().newest().u, 0).p[2], -13 * r);
-  EXPECT_FALSE(solver.problem().contact->pairs.overlaps());
+  EXPECT_FALSE(solver.problem().contact->overlaps());
 }
 
 } // namespace

@@ -135,7 +135,6 @@ TEST(RollingFriction, MomentsOfAPairAreOpposite) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   BondedParticles problem = bonded(comm, grains({{0, 0, 0}, {0.6 * r, 1.5 * r, 1.1 * r}}, {r, 0.8 * r}), {});
   add_contact(problem, {}, 0, 1e-3, 0.1);
-  ParticleContact& contact = *problem.contact;
   Vector u(problem.particles->points);
   const auto values = u.write_local();
   const auto place = [&](double turn) {
@@ -148,11 +147,11 @@ TEST(RollingFriction, MomentsOfAPairAreOpposite) {
                                                                  : Vector3d(-0.2, 0.3, 0.7)))});
   };
   place(0);
-  contact.begin_step(0.1, 0.1, u.local());
+  problem.begin_contact(0.1, 0.1, u.local());
   place(1);
-  contact.update(u.local());
+  problem.update(u.local());
   std::vector<double> gradient(6 * std::size_t(u.layout().num_owned), 0.0);
-  contact.friction.add_gradient(u.local(), 1, gradient);
+  problem.friction->add_gradient(u.local(), 1, gradient);
   std::array<double, 4> sums{};
   double force = 0;
   for (LocalIndex k = 0; k < u.layout().num_owned; ++k) {
@@ -258,7 +257,6 @@ TEST(RollingFriction, KnowsHowObstaclesTurn) {
     return places;
   };
   add_contact(problem, std::move(obstacles), 0, 1e-3, 0.1);
-  ParticleContact& contact = *problem.contact;
   Vector u(problem.particles->points);
   const auto place = [&](const Vector3d& by) {
     const auto values = u.write_local();
@@ -267,7 +265,7 @@ TEST(RollingFriction, KnowsHowObstaclesTurn) {
   };
   const auto moment = [&] {
     std::vector<double> gradient(6 * std::size_t(u.layout().num_owned), 0.0);
-    contact.friction.add_gradient(u.local(), 1, gradient);
+    problem.friction->add_gradient(u.local(), 1, gradient);
     Vector3d own = Vector3d::Zero();
     for (LocalIndex k = 0; k < u.layout().num_owned; ++k)
       own += r * turn_of(std::span<const double>(gradient), k);
@@ -276,19 +274,19 @@ TEST(RollingFriction, KnowsHowObstaclesTurn) {
     return Vector3d(sums[0], sums[1], sums[2]);
   };
   place(Vector3d::Zero());
-  contact.begin_step(1, 1, u.local());
-  contact.pairs.move_obstacles(1);
-  contact.friction.update(u.local());
+  problem.begin_contact(1, 1, u.local());
+  problem.contact->move_obstacles(1);
+  problem.friction->update(u.local());
   const double force = -stiffness * geometry::log_barrier(gap, dhat).first, expected = 0.1 * force * r;
   EXPECT_NEAR(moment()[1], -expected, 1e-12 * expected);
-  EXPECT_NEAR(comm.sum(contact.friction.dissipation()), expected * turn, 1e-12 * expected);
-  EXPECT_NEAR(comm.sum(contact.friction.obstacle_work()), expected * turn, 1e-12 * expected);
+  EXPECT_NEAR(comm.sum(problem.friction->dissipation()), expected * turn, 1e-12 * expected);
+  EXPECT_NEAR(comm.sum(problem.friction->obstacle_work()), expected * turn, 1e-12 * expected);
   std::vector<double> on_plate(6, 0.0);
-  contact.friction.add_obstacle_forces(1, on_plate);
+  problem.friction->add_obstacle_forces(1, on_plate);
   comm.sum(on_plate);
   EXPECT_NEAR(on_plate[4], -expected, 1e-12 * expected);
   place(turn * Vector3d::UnitY());
-  contact.friction.update(u.local());
+  problem.friction->update(u.local());
   EXPECT_LT(moment().norm(), 1e-10 * expected);
 }
 

@@ -105,12 +105,14 @@ TEST(Softening, RatiosHaveTheirDerivatives) {
     return std::function([&, change](double share) {
       BondedParticles& problem = at.problem;
       const BondStrength strength = *problem.strength;
-      auto bonds = std::move(problem.bonds);
+      auto terms = std::move(problem.terms);
+      potentials::BondPotential* bonds = problem.bonds;
       potentials::BondMaterial material = bonds->material();
       change(material, *problem.strength, 1 + share);
-      problem.bonds = std::make_unique<potentials::BondPotential>(*problem.particles, material);
+      problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, material));
       std::vector<double> result = at.ratios(at.u);
-      problem.bonds = std::move(bonds);
+      problem.terms = std::move(terms);
+      problem.bonds = bonds;
       problem.strength = strength;
       return result;
     });

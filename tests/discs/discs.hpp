@@ -7,7 +7,7 @@
 #include <Eigen/Dense>
 
 #include "newton/toy_objective.hpp"
-#include "recoil/app/simulation/trajectory_output.hpp"
+#include "recoil/app/run/run_output.hpp"
 #include "recoil/geometry/barrier.hpp"
 #include "recoil/stepping/solver.hpp"
 
@@ -225,7 +225,7 @@ public:
     return {true, false, "", 0, "newton " + std::to_string(result_.iterations)};
   }
 
-  GlobalIndex newton_iterations() const override { return total_iterations_; }
+  stepping::Entries effort() const override { return {{"Newton iterations", total_iterations_}}; }
   stepping::Balance balance() const override {
     const VectorXd u = newton::testing::gather(history_.newest().u),
                    v = newton::testing::gather(history_.newest().v);

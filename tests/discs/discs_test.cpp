@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "discs/discs.hpp"
-#include "recoil/app/simulation/forward_run.hpp"
-#include "recoil/app/simulation/run_state.hpp"
+#include "recoil/app/run/forward_run.hpp"
+#include "recoil/app/run/run_state.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
 #include "support/temporary_folder.hpp"
@@ -129,13 +129,13 @@ struct Sums final : public adjoint::StateDerivatives {
 /// All ranks hold the whole gradient, and the changes of parameters along directions. K and K_- are
 /// symmetric.
 class DiscAdjoint final : public inverse::AdjointProblem,
-                          public stepping::DifferentiableStep,
-                          public stepping::TangentStep {
+                          public stepping::BdfReverseStep,
+                          public stepping::BdfTangentStep {
 public:
   explicit DiscAdjoint(const Parameters& q, std::vector<Parameters> directions = {})
       : q_(q), directions_(std::move(directions)) {}
   adjoint::StateDerivatives& objective() override { return sums_; }
-  stepping::DifferentiableStep& step() override { return *this; }
+  stepping::DifferentiableStep step() override { return this; }
   inverse::ParameterValues gradient() override { return {gradient_}; }
   std::vector<inverse::GatheredArray> gathered() override { return {{"gradient", gradient_}}; }
 
@@ -322,7 +322,7 @@ TEST(Discs, TangentsAreTheTransposeOfGradientsAndAgreeWithDifferences) {
     DiscSolver solver(comm, reference, order);
     DiscAdjoint step(reference, directions);
     DiscTangents tangents(directions.size());
-    adjoint::TangentSweep sweep(step, tangents, order, {});
+    adjoint::TangentSweep sweep(&step, tangents, order, {});
     const auto take = [&](const stepping::StepRecord& record, const Vector& u, const Vector& v) {
       EXPECT_EQ(sweep.advance(record, u, v), "");
     };

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "potentials/directions.hpp"
-#include "recoil/app/simulation/discrete_scene.hpp"
-#include "recoil/solvers/elastodynamics/sweep_products.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 #include "support/derivatives.hpp"
 
 namespace recoil::app {
@@ -50,8 +50,8 @@ public:
     set_products();
   }
 
-  solvers::SweepDirections<dim>& directions() { return directions_; }
-  solvers::SweepProducts<dim>& products() { return products_; }
+  stepping::SweepDirections<dim>& directions() { return directions_; }
+  stepping::SweepProducts<dim>& products() { return products_; }
   /// The products with every direction, after the reverse sweep. Collective.
   std::vector<double> slopes() {
     add_products(constants_);
@@ -148,8 +148,8 @@ private:
   std::vector<Changed> changed_;
   Quantities all_, constants_, loads_, shape_;
   potentials::EntryIds ids_;
-  solvers::SweepDirections<dim> directions_;
-  solvers::SweepProducts<dim> products_;
+  stepping::SweepDirections<dim> directions_;
+  stepping::SweepProducts<dim> products_;
   std::vector<double> slopes_; ///< this rank's shares until slopes()
 };
 

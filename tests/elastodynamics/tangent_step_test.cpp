@@ -9,6 +9,7 @@
 
 #include "elastodynamics/physical_probe.hpp"
 #include "recoil/adjoint/sweeps.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app {
@@ -54,7 +55,7 @@ struct RecordedRun {
   RecordedRun(const parallel::Communicator& comm, const json& scene) : folder(comm) {
     if (comm.rank() == 0) std::ofstream(folder / "scene.json") << scene;
     comm.barrier();
-    loaded = load_scene(comm, folder / "scene.json");
+    loaded = load_scene(comm, folder / "scene.json", all_solvers());
     discrete = std::make_unique<DiscreteScene<2>>(loaded.file.scene, distribute_geometry<2>(comm, loaded));
     discrete->start();
     const stepping::State& start = solver().history().newest();
@@ -143,7 +144,7 @@ TEST_P(TangentStepOf, IsTheTransposeOfTheRecordedStep) {
   constexpr adjoint::SweepOptions options{1e-13};
 
   const auto tangent = run.solver().tangent_step(count, probe.directions());
-  adjoint::TangentSweep forward(*tangent, sums, GetParam().history, options);
+  adjoint::TangentSweep forward(tangent.get(), sums, GetParam().history, options);
   for (std::size_t i = 0; i < run.records.size(); ++i)
     ASSERT_EQ(forward.advance(run.records[i], run.states[i].u, run.states[i].v), "");
 
@@ -153,7 +154,7 @@ TEST_P(TangentStepOf, IsTheTransposeOfTheRecordedStep) {
     const stepping::State& state(GlobalIndex id) override { return states[id]; }
   } source(run.states);
   const auto step = run.solver().recorded_step(count, probe.products());
-  adjoint::ReverseSweep reverse(run.records, source, sums, *step, options);
+  adjoint::ReverseSweep reverse(run.records, source, sums, step.get(), options);
   while (reverse.next() >= 0) ASSERT_EQ(reverse.advance(), "");
 
   const std::vector<double> slopes = probe.slopes();
@@ -170,7 +171,7 @@ TEST_P(TangentStepOf, FollowsARunAsItIsTaken) {
     PhysicalProbe<2> probe(*run.discrete, each_and_all);
     Sums sums(run.discrete->space(), each_and_all.size());
     const auto step = run.solver().tangent_step(count, probe.directions());
-    adjoint::TangentSweep sweep(*step, sums, GetParam().history, {});
+    adjoint::TangentSweep sweep(step.get(), sums, GetParam().history, {});
     const auto take = [&](const auto& record, const auto& u, const auto& v) {
       EXPECT_EQ(sweep.advance(record, u, v), "");
     };

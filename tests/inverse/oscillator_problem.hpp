@@ -149,7 +149,7 @@ private:
             std::vector<double> y)
         : model_(model), step_(model, q, inertia), derivatives_(std::move(y)) {}
     adjoint::StateDerivatives& objective() override { return derivatives_; }
-    stepping::DifferentiableStep& step() override { return step_; }
+    stepping::DifferentiableStep step() override { return &step_; }
     ParameterValues gradient() override {
       oscillators::Parameters gradient = step_.gradients[0];
       model_.comm.sum(gradient);
@@ -168,7 +168,7 @@ private:
     Tangent(const oscillators::Model& model, const oscillators::Parameters& q, bool inertia,
             const std::vector<ParameterValues>& directions)
         : step_(model, q, inertia, parameters_of(directions)), changes_(directions.size()) {}
-    stepping::TangentStep& step() override { return step_; }
+    stepping::TangentStep step() override { return &step_; }
     adjoint::StateTangents& residuals() override { return *this; }
     std::vector<double> change_of_residuals(std::size_t direction) override { return changes_[direction]; }
     void see(std::size_t direction, const adjoint::StateOfRun& at,

@@ -105,7 +105,7 @@ std::vector<double> sweep_forward(const Model& model, const Case& at, Stored& ru
   StoredStates states(run.records, run.store, run.steps, history, at.budget, [] {});
   ModelStep step(model, reference, at.bdf_order > 0, {Parameters{1, 2, 3, 4, 5, 6}, Parameters{0, 0, 1}});
   TangentsInARow tangents;
-  adjoint::TangentSweep sweep(step, tangents, history, {});
+  adjoint::TangentSweep sweep(&step, tangents, history, {});
   states.visit([](const auto&) { return true; },
                [&](const stepping::StepRecord& record, const stepping::State& state) {
                  EXPECT_EQ(sweep.advance(record, state.u, state.v), "");

@@ -104,7 +104,7 @@ inline State initial_state(const Model& model, const Parameters& q, bool inertia
 
 /// The equations of a step, the derivatives of as many objectives as asked for, and the changes along
 /// `directions`. Entries are not coupled: K and K_- are their own transposes.
-class ModelStep final : public stepping::DifferentiableStep, public stepping::TangentStep {
+class ModelStep final : public stepping::BdfReverseStep, public stepping::BdfTangentStep {
 public:
   ModelStep(const Model& model, const Parameters& q, bool inertia, std::vector<Parameters> directions = {})
       : model_(model), q_(q), inertia_(inertia), directions_(std::move(directions)),

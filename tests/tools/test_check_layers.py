@@ -17,11 +17,13 @@ TABLE = """
 8  solvers/elastodynamics
 8  solvers/bdem
 11 app
-12 app/study
-12 drivers: app base
+12 app/solvers/rods
+13 app/study
+13 drivers: app base
 [headers]
 petscdm*.h   -
 petsc*.h     linalg
+hdf5*.h      app/s*
 mpi.h        parallel
 [targets]
 PkgConfig::PETSC   linalg
@@ -80,8 +82,8 @@ class CheckLayers(unittest.TestCase):
 
     def test_nested_folders(self):
         self.expect("floor", "src/app/a.cpp:1",
-                    {"src/app/a.cpp": '#include "recoil/app/study/study.hpp"\n',
-                     "include/recoil/app/study/study.hpp": "#pragma once\n"},
+                    {"src/app/a.cpp": '#include "recoil/app/study/base/study.hpp"\n',
+                     "include/recoil/app/study/base/study.hpp": "#pragma once\n"},
                     "may not see app/study")
         self.expect("private", "src/app/study/a.cpp:1", {"src/app/study/a.cpp": '#include "app/keys.hpp"\n'})
 
@@ -105,6 +107,10 @@ class CheckLayers(unittest.TestCase):
     def test_first_pattern_decides(self):
         self.expect("door", "src/linalg/a.cpp:1", {"src/linalg/a.cpp": "#include <petscdmplex.h>\n"}, "nobody")
 
+    def test_door_of_several_folders(self):
+        self.expect("door", "src/linalg/a.cpp:1",
+                    {"src/linalg/a.cpp": "#include <hdf5.h>\n", "src/app/study/a.cpp": "#include <hdf5.h>\n"}, "app/study")
+
     def test_linked_past_a_door(self):
         self.expect("door", "src/app/CMakeLists.txt:1",
                     {"src/app/CMakeLists.txt": "target_link_libraries(x PUBLIC PkgConfig::PETSC)\n"})
@@ -122,6 +128,13 @@ class CheckLayers(unittest.TestCase):
         self.expect("twice", "src/solvers/elastodynamics/a.hpp:2",
                     {"src/solvers/bdem/a.hpp": step, "src/solvers/elastodynamics/a.hpp": step, "src/linalg/a.hpp": elsewhere,
                      "src/solvers/bdem/b.cpp": unnamed}, "recoil::solvers::Step is defined in src/solvers/bdem/a.hpp:2")
+
+    def test_asking_for_a_solver(self):
+        for line in ('if (scene.solver == "rods") return;\n', "if (kind == &rods) return;\n", "if (rods.scene.name != name) return;\n",
+                     "const auto* own = dynamic_cast<const RodScene*>(scene.own.get());\n"):
+            self.expect("solver", "src/app/study/a.cpp:1", {"src/app/study/a.cpp": line})
+            self.assertEqual(self.run_on({"src/app/solvers/rods/a.cpp": line}).returncode, 0)
+        self.assertEqual(self.run_on({"src/app/study/a.cpp": "return {&rods, check_scene};\n"}).returncode, 0)
 
     def test_missing_header(self):
         self.expect("folder", "src/app/run.cpp:1", {"src/app/run.cpp": '#include "recoil/base/eror.hpp"\n'}, "does not exist")

@@ -92,7 +92,7 @@ class ReverseSweep {
 public:
   /// `records`: of all states in order, that of the initial state first. Everything must outlive the sweep.
   ReverseSweep(const std::vector<stepping::StepRecord>& records, StateSource& states,
-               StateDerivatives& objectives, stepping::DifferentiableStep& step, SweepOptions options);
+               StateDerivatives& objectives, stepping::DifferentiableStep step, SweepOptions options);
 
   /// Id of the state whose equations come next; 0 when only the initial state is left, -1 when done.
   GlobalIndex next() const { return next_; }
@@ -116,16 +116,23 @@ public:
 private:
   struct Column;
   Pending take_pending(std::size_t objective, GlobalIndex id, const linalg::Vector& like);
-  void hand_back(std::size_t objective, const stepping::StepRecord& record, const Column& column);
-  std::string step_back(const stepping::StepRecord& record);
-  std::string step_back(const stepping::StepRecord& record, stepping::StepMap& map);
-  std::string solve(const stepping::StepRecord& record, const linalg::Vector& rhs, linalg::Vector& p);
-  void finish();
+  void hand_back(stepping::BdfEquations& step, std::size_t objective, const stepping::StepRecord& record,
+                 const Column& column);
+  std::string step_back(const stepping::StepRecord& record, stepping::BdfReverseStep& step);
+  std::string step_back(const stepping::StepRecord& record, stepping::MapReverseStep& step);
+  std::string solve(stepping::StepEquations& step, const stepping::StepRecord& record,
+                    const linalg::Vector& rhs, linalg::Vector& p);
+  void add_initial_velocity(stepping::BdfReverseStep& step, std::size_t objective, const Pending& pending,
+                            linalg::Vector& by_velocity);
+  void add_initial_velocity(stepping::MapReverseStep& step, std::size_t objective, const Pending& pending,
+                            linalg::Vector& by_velocity);
+  template <class Step>
+  void finish(Step& step);
 
   const std::vector<stepping::StepRecord>& records_;
   StateSource& states_;
   StateDerivatives& objectives_;
-  stepping::DifferentiableStep& step_;
+  stepping::DifferentiableStep step_;
   SweepOptions options_;
   GlobalIndex next_;
   std::vector<PendingOfState> pending_; ///< per objective
@@ -164,12 +171,13 @@ public:
 class TangentSweep {
 public:
   /// `history`: how many of the last states a step depends on at most. Everything must outlive the sweep.
-  TangentSweep(stepping::TangentStep& step, StateTangents& tangents, int history, SweepOptions options);
+  TangentSweep(stepping::TangentStep step, StateTangents& tangents, int history, SweepOptions options);
 
   /// Takes the next state, the initial one first. Empty, or why its change cannot be found: the sweep ends
   /// there, and has shown nothing of that state. Collective.
   std::string advance(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
                       std::span<const double> internal = {});
+  std::size_t num_directions() const { return products().num_directions(); }
   const SolveTotals& totals() const { return totals_; }
 
 private:
@@ -182,21 +190,23 @@ private:
     std::vector<Change> changes; ///< per direction
   };
 
+  stepping::TangentProducts& products() const;
   Change change_of_start(std::size_t direction, const linalg::Vector& like);
-  std::string step_to(Kept& now, const stepping::StepRecord& record);
+  template <class Step>
+  std::string step_to(Kept& now, const stepping::StepRecord& record, Step& step);
   void show(const Kept& now, const Kept& previous, const stepping::StepRecord& record);
-  std::string solve(std::size_t direction, const stepping::StepRecord& record, const linalg::Vector& v_sum,
-                    Change& change);
-  std::string solve(std::size_t direction, const stepping::StepRecord& record, stepping::StepMap& map,
-                    Change& change);
+  std::string solve(std::size_t direction, const stepping::StepRecord& record, const stepping::State& now,
+                    stepping::BdfTangentStep& step, Change& change);
+  std::string solve(std::size_t direction, const stepping::StepRecord& record, const stepping::State& now,
+                    stepping::MapTangentStep& step, Change& change);
   std::string solve_free(std::size_t direction, const stepping::StepRecord& record, const linalg::Vector& rhs,
                          linalg::Vector& du);
   Change weighted_past(std::size_t direction, const stepping::StepRecord& record) const;
-  linalg::Vector forces(std::size_t direction, const stepping::StepRecord& record,
-                        const linalg::Vector& prescribed);
+  linalg::Vector forces(stepping::BdfTangentStep& step, std::size_t direction,
+                        const stepping::StepRecord& record, const linalg::Vector& prescribed);
   const Kept& kept(GlobalIndex id) const;
 
-  stepping::TangentStep& step_;
+  stepping::TangentStep step_;
   StateTangents& tangents_;
   int history_;
   SweepOptions options_;

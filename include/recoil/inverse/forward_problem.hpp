@@ -28,7 +28,7 @@ class AdjointProblem {
 public:
   virtual ~AdjointProblem() = default;
   virtual adjoint::StateDerivatives& objective() = 0;
-  virtual stepping::DifferentiableStep& step() = 0;
+  virtual stepping::DifferentiableStep step() = 0;
   /// dJ/dq, of the shape of the values of the problem. Once, after the sweep.
   virtual ParameterValues gradient() = 0;
   /// What has been gathered so far, zero at first: enough to continue in another process with the same
@@ -41,7 +41,7 @@ public:
 class TangentProblem {
 public:
   virtual ~TangentProblem() = default;
-  virtual stepping::TangentStep& step() = 0;
+  virtual stepping::TangentStep step() = 0;
   /// Gathers the changes of the residuals; has to be shown the states that the problem observes, by rising
   /// id, with all directions of one before the next.
   virtual adjoint::StateTangents& residuals() = 0;

@@ -20,7 +20,7 @@ struct ObjectiveValue {
   std::vector<double> terms; ///< weighted, as ForwardProblem::terms()
   std::string failure;       ///< why there is no value; empty if there is one
   bool same_steps = true;    ///< as the run that ReducedObjective::compare_with() was given
-  GlobalIndex newton_iterations = 0;
+  stepping::Entries effort;  ///< of its run, stepping::Solver::effort()
 };
 
 /// Its derivatives there.

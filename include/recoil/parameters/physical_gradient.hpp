@@ -96,6 +96,7 @@ public:
     return find<Point>(arrays_, quantity.name);
   }
   /// As find_vectors(), of a quantity of numbers.
+  std::vector<double>* find_numbers(const Quantity& quantity) { return find<double>(arrays_, quantity.name); }
   const std::vector<double>* find_numbers(const std::string& name) const {
     return find<double>(arrays_, name);
   }

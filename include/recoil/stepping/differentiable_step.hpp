@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <span>
+#include <variant>
 
-#include "recoil/base/error.hpp"
 #include "recoil/stepping/history.hpp"
 
 namespace recoil::stepping {
@@ -13,6 +13,35 @@ struct LinearSolve {
   bool converged = false;
   int iterations = 0;
   double relative_residual = 0;
+};
+
+/// The equations of one recorded step (StepRecord), linearised at its states: what sweeps in both directions
+/// ask of a solver. K stands for the derivative of the equations by the state that the step leads to, not
+/// projected; a reverse sweep is given the solves and products with its transpose, a tangent-linear one those
+/// with K itself. Arguments have current ghosts where nothing else is said; results have too. Everything is
+/// collective.
+class StepEquations {
+public:
+  virtual ~StepEquations() = default;
+
+  /// Takes the step of `record` from `previous` (the state of its first predecessor) to `now`; both must live
+  /// until the next call.
+  virtual void linearize(const StepRecord& record, const State& now, const State& previous) = 0;
+  /// Solves the linearised equations for x on the free entries, with b on the right; x = 0 on prescribed
+  /// ones.
+  virtual LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) = 0;
+  /// y = K x on all entries, prescribed ones included.
+  virtual void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) = 0;
+};
+
+/// Steps of BDF, as StepRecord has them. G is the gradient of the potentials of the step, K = dG/du_i,
+/// K_- = dG/du_{p_1}; solve() has the matrix M + B^2 K, K without inertia.
+class BdfEquations : public virtual StepEquations {
+public:
+  /// y = M x with the mass matrix of the run; not of a step, so it may be called before linearize().
+  virtual void multiply_mass(const linalg::Vector& x, linalg::Vector& y) = 0;
+  /// y = K_- x on all entries.
+  virtual void multiply_previous(const linalg::Vector& x, linalg::Vector& y) = 0;
 };
 
 /// How a step of a solver whose states lie on a manifold that is not flat, as that of rotations, depends on
@@ -25,10 +54,9 @@ struct LinearSolve {
 /// start. Every rank has the changes of, and derivatives by, all that it holds, those that others hold, too,
 /// included.
 ///
-/// Arguments have current ghosts where nothing else is said. Everything is collective.
-class StepMap {
+/// K and the matrix of solve() are both A.
+class StepMap : public virtual StepEquations {
 public:
-  virtual ~StepMap() = default;
   /// y = D du_p + E dv_p; ghosts of y are current.
   virtual void multiply_start(const linalg::Vector& du_p, const linalg::Vector& dv_p, linalg::Vector& y) = 0;
   /// by_u += D' p and by_v += E' p, on owned entries.
@@ -56,78 +84,66 @@ public:
                                        std::span<double> /*by_previous_internal*/) {}
 };
 
-/// The equations of one recorded step (StepRecord), linearised at its states: what sweeps in both directions
-/// ask of a solver. G is the gradient of the potentials of the step, K = dG/du_i at the converged state, not
-/// projected, K_- = dG/du_{p_1}; a reverse sweep is given the products with their transposes, a
-/// tangent-linear one those with K and K_- themselves. Arguments have current ghosts; results have too.
-/// Everything is collective.
-///
-/// Where there is a map(), A stands for M + B^2 K and for K, and R for G; products with M and K_-, which all
-/// other steps have, are those of the map then.
-class StepEquations {
-public:
-  virtual ~StepEquations() = default;
-
-  /// Null: u_i + sum_j a_j u_{p_j} = B v_i, as in StepRecord.
-  virtual StepMap* map() { return nullptr; }
-
-  /// Takes the step of `record` from `previous` (the state of its first predecessor) to `now`; both must live
-  /// until the next call.
-  virtual void linearize(const StepRecord& record, const State& now, const State& previous) = 0;
-
-  /// y = M x with the mass matrix of the run; not of a step, so it may be called before linearize().
-  virtual void multiply_mass(const linalg::Vector& /*x*/, linalg::Vector& /*y*/) { RECOIL_ASSERT(map()); }
-  /// Solves [M + B^2 K] x = b (K x = b without inertia) on the free entries; x = 0 on prescribed ones.
-  virtual LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) = 0;
-  /// y = K x on all entries, prescribed ones included.
-  virtual void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) = 0;
-  /// y = K_- x on all entries.
-  virtual void multiply_previous(const linalg::Vector& /*x*/, linalg::Vector& /*y*/) { RECOIL_ASSERT(map()); }
-};
-
-/// What the reverse sweep asks for, with K' and K_-' for K and K_-. Several objectives may be swept together:
-/// the products by parameters say to whose gradient they belong. All solves of a step come before the first
+/// What the reverse sweep asks for beside the equations. Several objectives may be swept together: the
+/// products by parameters say to whose gradient they belong. All solves of a step come before the first
 /// product.
-class DifferentiableStep : public StepEquations {
+class ReverseProducts : public virtual StepEquations {
 public:
-  /// p' G over the free entries of all ranks, after linearize().
+  /// p' G (of a StepMap p' R) over the free entries of all ranks, after linearize().
   virtual double gradient_product(const linalg::Vector& p) = 0;
   /// Whether some parameter moves prescribed displacements; if not, the sweep saves their multipliers.
   virtual bool wants_prescribed_products() const = 0;
   /// Gradient of `objective` += factor * p' dG/dq at fixed states.
   virtual void add_parameter_products(std::size_t objective, const linalg::Vector& p, double factor) = 0;
-  /// += p' (dM/dq) x; like multiply_mass not of a step.
-  virtual void add_mass_products(std::size_t /*objective*/, const linalg::Vector& /*p*/,
-                                 const linalg::Vector& /*x*/) {
-    RECOIL_ASSERT(map());
-  }
   /// += y' dg/dq for the prescribed displacements g of the step; only the prescribed entries of y count.
   virtual void add_prescribed_products(std::size_t objective, const linalg::Vector& y) = 0;
-  /// += sigma' dz/dq, of the internal variables of a StepMap.
-  virtual void add_internal_products(std::size_t /*objective*/, std::span<const double> /*sigma*/) {}
   /// += y' dg_u/dq + z' dg_v/dq for the initial displacement and velocity.
   virtual void add_initial_products(std::size_t objective, const linalg::Vector& y,
                                     const linalg::Vector& z) = 0;
 };
 
-/// What a tangent-linear sweep asks for: the transpose of what DifferentiableStep gives. Several directions
-/// dq in the space of parameters are swept together. Products and solves come in any order: the right-hand
+class BdfReverseStep : public virtual BdfEquations, public ReverseProducts {
+public:
+  /// += p' (dM/dq) x; like multiply_mass not of a step.
+  virtual void add_mass_products(std::size_t objective, const linalg::Vector& p, const linalg::Vector& x) = 0;
+};
+
+class MapReverseStep : public virtual StepMap, public ReverseProducts {
+public:
+  /// += sigma' dz/dq, of the internal variables.
+  virtual void add_internal_products(std::size_t /*objective*/, std::span<const double> /*sigma*/) {}
+};
+
+/// A recorded step for the reverse sweep.
+using DifferentiableStep = std::variant<BdfReverseStep*, MapReverseStep*>;
+
+/// What a tangent-linear sweep asks for: the transpose of what ReverseProducts gives. Several directions dq
+/// in the space of parameters are swept together. Products and solves come in any order: the right-hand
 /// sides need products.
-class TangentStep : public StepEquations {
+class TangentProducts : public virtual StepEquations {
 public:
   virtual std::size_t num_directions() const = 0;
   /// y = dG/dq dq at fixed states, on all entries.
   virtual void parameter_tangent(std::size_t direction, linalg::Vector& y) = 0;
-  /// y = (dM/dq dq) x; not of a step.
-  virtual void mass_tangent(std::size_t /*direction*/, const linalg::Vector& /*x*/, linalg::Vector& /*y*/) {
-    RECOIL_ASSERT(map());
-  }
   /// y = dg/dq dq on the prescribed entries, for the prescribed displacements g of the step; 0 elsewhere.
   virtual void prescribed_tangent(std::size_t direction, linalg::Vector& y) = 0;
-  /// ds += dz/dq dq, of the internal variables of a StepMap.
-  virtual void add_internal_tangent(std::size_t /*direction*/, std::span<double> /*ds*/) {}
   /// y = dg_u/dq dq and z = dg_v/dq dq of the initial displacement and velocity.
   virtual void initial_tangent(std::size_t direction, linalg::Vector& y, linalg::Vector& z) = 0;
 };
+
+class BdfTangentStep : public virtual BdfEquations, public TangentProducts {
+public:
+  /// y = (dM/dq dq) x; not of a step.
+  virtual void mass_tangent(std::size_t direction, const linalg::Vector& x, linalg::Vector& y) = 0;
+};
+
+class MapTangentStep : public virtual StepMap, public TangentProducts {
+public:
+  /// ds += dz/dq dq, of the internal variables.
+  virtual void add_internal_tangent(std::size_t /*direction*/, std::span<double> /*ds*/) {}
+};
+
+/// A recorded step for the tangent-linear sweep.
+using TangentStep = std::variant<BdfTangentStep*, MapTangentStep*>;
 
 } // namespace recoil::stepping

@@ -33,6 +33,15 @@ const T& value_of(const Entries& entries, std::string_view name) {
       "the trajectory lacks what a restart needs; it was not written by recoil simulate of this version");
 }
 
+/// The count of this name, 0 where there is none.
+inline GlobalIndex count_of(const Entries& entries, std::string_view name) {
+  GlobalIndex count = 0;
+  for (const Entry& entry : entries)
+    if (const auto* value = std::get_if<GlobalIndex>(&entry.value); value && entry.name == name)
+      count = *value;
+  return count;
+}
+
 /// What ledger.csv and summary.json say of the state that a run has come to.
 struct Balance {
   Entries energies; ///< doubles: energies, works and dissipations [J]
@@ -52,6 +61,33 @@ struct StepOutcome {
   std::string failure = {};                   ///< why it could not be done, for the user
   int repetitions = 0;                        ///< with smaller steps
   std::string description = {};               ///< of an accepted step, for the log
+};
+
+/// How an attempt to take a nominal step in equal parts ended.
+struct StepAttempt {
+  bool done = false, interrupted = false;
+  bool is_hopeless = false; ///< smaller parts would fail, too
+  std::string failure = {}; ///< why it is not done, for the user
+};
+
+/// Takes a nominal step by `attempt`, a function of the number of parts and of whether it is the last try
+/// that returns a StepAttempt: in `sub_steps` parts and, as long as that fails, in twice as many, until there
+/// are more than 2^max_retries / 2 of them. The outcome has no description.
+template <class Attempt>
+StepOutcome repeat_in_parts(int sub_steps, int max_retries, Attempt attempt) {
+  for (int repetitions = 0;; ++repetitions) {
+    const int parts = sub_steps << repetitions;
+    const bool is_last = parts >> max_retries != 0;
+    const StepAttempt tried = attempt(parts, is_last);
+    if (tried.done || tried.interrupted || tried.is_hopeless || is_last)
+      return {tried.done, tried.interrupted, tried.failure, repetitions, {}};
+  }
+}
+
+/// When steps are taken and how often they are repeated.
+struct TimeOptions {
+  double t0 = 0, dt = 0; ///< [s]
+  int max_retries = 6;   ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
 };
 
 /// The steps of a forward run, taken for the first time or again from an earlier state: all that the time
@@ -94,8 +130,9 @@ public:
   /// better than how they start else. What they solve stays the same.
   virtual void start_near(KnownStates /*known*/) {}
 
-  /// Newton iterations of all steps, failed ones included.
-  virtual GlobalIndex newton_iterations() const { return 0; }
+  /// What all steps have taken so far, failed ones included: counts under names in words, "Newton
+  /// iterations".
+  virtual Entries effort() const { return {}; }
   /// Always with the same names in the same order. Collective.
   virtual Balance balance() const { return {}; }
   /// Why the run is not to be trusted from the state on that it has come to, for the user; empty: it is.
@@ -103,7 +140,7 @@ public:
   virtual std::string fault() const { return ""; }
   /// What the user should know of the run when it ends where it is; empty: nothing. Collective.
   virtual std::string warning() const { return ""; }
-  /// Counts and other numbers of the nominal step just taken, "newton" among them; always the same names.
+  /// Counts and other numbers of the nominal step just taken; always the same names.
   /// Collective.
   virtual Entries counts() const { return {}; }
   /// Whatever else summary.json says of the run. Collective.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "recoil/app/scene/build.hpp"
+#include "recoil/app/scene/geometry.hpp"
+#include "recoil/app/scene/item.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -20,7 +21,7 @@ void check_rotation(const Item& item, const mesh::Transformation& transformation
                         transformation.rotation_mode + "\" (2D: one), has " + std::to_string(size));
 }
 
-mesh::Transformation build_transformation(const Item& item, Scene& scene) {
+mesh::Transformation build_transformation(const Item& item, std::vector<std::string>& warnings) {
   mesh::Transformation transformation;
   transformation.translation = item["translation"].vector();
   const auto scale = item["scale"];
@@ -33,7 +34,7 @@ mesh::Transformation build_transformation(const Item& item, Scene& scene) {
     if (dimensions.is_list())
       transformation.dimensions = dimensions.vector();
     else
-      scene.warnings.push_back(dimensions.where() + ": a single number has no effect; write a list");
+      warnings.push_back(dimensions.where() + ": a single number has no effect; write a list");
   }
   transformation.rotation_mode = item["rotation_mode"].text();
   transformation.rotation = item["rotation"].numbers();
@@ -123,13 +124,9 @@ std::optional<int> obstacle_id_of(const Item& entry) {
   return id.integer();
 }
 
-void build_plane(const Item& entry, Scene& scene) {
+PlaneObstacle build_plane(const Item& entry) {
   for (const char* name : {"mesh", "generator", "array", "volume_selection", "point_selection"})
     if (entry.has(name)) entry[name].fail("a plane has no `" + std::string(name) + "`");
-  if (entry.has("surface_selection") && scene.solver.type != SolverType::bonded_particles)
-    entry["surface_selection"].fail(
-        "planes rest, but for bonded particles; leave it out, or take a mesh that "
-        "moves");
   if (!entry["is_obstacle"].flag()) entry.fail("a plane is an obstacle: write \"is_obstacle\": true");
   for (const char* name : {"point", "normal"})
     if (!entry.has(name)) entry.fail("a plane needs `" + std::string(name) + "`");
@@ -142,7 +139,7 @@ void build_plane(const Item& entry, Scene& scene) {
   if (!(normal.norm() > 0)) entry["normal"].fail("must not be zero");
   plane.normal = normal.normalized();
   plane.id = obstacle_id_of(entry);
-  scene.planes.push_back(std::move(plane));
+  return plane;
 }
 
 mesh::Extract extract_of(const std::string& name) {
@@ -151,26 +148,27 @@ mesh::Extract extract_of(const std::string& name) {
   return name == "points" ? mesh::Extract::points : mesh::Extract::volume;
 }
 
-void build_obstacle_id(const Item& entry, mesh::GeometrySpec& spec, Scene& scene) {
+void build_obstacle_id(const Item& entry, mesh::GeometrySpec& spec, std::vector<std::string>& warnings) {
   spec.obstacle_id = obstacle_id_of(entry);
   for (const char* name : {"volume_selection", "point_selection"})
-    if (entry.has(name)) scene.warnings.push_back(entry[name].where() + ": has no effect on an obstacle");
+    if (entry.has(name)) warnings.push_back(entry[name].where() + ": has no effect on an obstacle");
 }
 
-mesh::GeometrySpec build_mesh_entry(const Item& entry, Scene& scene) {
+mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape,
+                                    std::vector<std::string>& warnings) {
   mesh::GeometrySpec spec;
   spec.name = entry["name"].text();
   spec.where = entry.where();
   spec.is_obstacle = entry["is_obstacle"].flag();
-  const bool from_file = !spec.is_obstacle && entry.has("particles") && entry["particles"].has("file");
-  if (entry.has("mesh") == entry.has("generator") && !from_file)
+  const bool has_other = !spec.is_obstacle && has_own_shape && has_own_shape(entry);
+  if (entry.has("mesh") == entry.has("generator") && !has_other)
     entry.fail(entry.has("mesh") ? "has both `mesh` and `generator`; keep one"
                                  : "needs `mesh` (a file) or `generator`");
   if (entry.has("mesh")) spec.mesh = entry["mesh"].text();
   if (entry.has("generator")) spec.generator = build_generator(entry["generator"]);
   for (const char* name : {"point", "normal"})
     if (entry.has(name)) entry[name].fail("belongs to an entry with \"type\": \"plane\"");
-  spec.transformation = build_transformation(entry["transformation"], scene);
+  spec.transformation = build_transformation(entry["transformation"], warnings);
   spec.normalize_mesh = entry["advanced"]["normalize_mesh"].flag();
   spec.n_refs = entry["n_refs"].integer();
 
@@ -185,74 +183,32 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, Scene& scene) {
 
   spec.extract = extract_of(entry["extract"].text());
   if (spec.is_obstacle) {
-    build_obstacle_id(entry, spec, scene);
+    build_obstacle_id(entry, spec, warnings);
   } else {
     if (spec.extract != mesh::Extract::volume)
       entry["extract"].fail("a deformable body keeps its \"volume\"; other parts are for obstacles");
     if (entry.has("volume_selection"))
-      spec.volume_selection = build_selections(entry["volume_selection"], scene);
+      spec.volume_selection = build_selections(entry["volume_selection"], warnings);
     if (entry.has("surface_selection"))
-      spec.surface_selection = build_selections(entry["surface_selection"], scene);
+      spec.surface_selection = build_selections(entry["surface_selection"], warnings);
     if (entry.has("point_selection"))
-      spec.point_selection = build_selections(entry["point_selection"], scene);
+      spec.point_selection = build_selections(entry["point_selection"], warnings);
   }
   return spec;
 }
 
-void build_orders(const Item& order, Scene& scene) {
-  if (order.is_number()) {
-    scene.space.order = order.integer();
-    return;
-  }
-  for (const auto& entry : order.items()) {
-    const auto body = entry["body"].text();
-    check_body(scene, body, entry["body"].where());
-    for (const auto& [known, value] : scene.space.body_orders)
-      if (known == body) entry["body"].fail("body '" + body + "' has an order already; keep one entry");
-    scene.space.body_orders.emplace_back(body, entry["order"].integer());
-  }
-}
-
-void build_space(const Item& space, Scene& scene) {
-  build_orders(space["discr_order"], scene);
-  const auto advanced = space["advanced"];
-  if (const int degree = advanced["quadrature_order"].integer(); degree > 0)
-    scene.space.quadrature_degree = degree;
-  int highest = scene.space.order;
-  for (const auto& [body, order] : scene.space.body_orders) highest = std::max(highest, order);
-  const auto of_mass = advanced["mass_quadrature_order"];
-  if (of_mass.integer() > 0 && of_mass.integer() < 2 * highest)
-    of_mass.fail("masses and body forces are integrated to degree " + std::to_string(2 * highest) +
-                 " on order " + std::to_string(highest) + ", a lower degree is not built; is " +
-                 of_mass.dump());
-}
-
 } // namespace
 
-void build_geometry(const Item& root, Scene& scene) {
+Geometry build_geometry(const Item& root, HasOwnShape has_own_shape) {
+  Geometry geometry;
   for (const auto& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag()) continue;
     if (entry["type"].text() == "plane")
-      build_plane(entry, scene);
+      geometry.planes.push_back(build_plane(entry));
     else
-      scene.geometry.push_back(build_mesh_entry(entry, scene));
+      geometry.entries.push_back(build_mesh_entry(entry, has_own_shape, geometry.warnings));
   }
-  build_space(root["space"], scene);
-}
-
-std::vector<std::string> deformable_names(const Scene& scene) {
-  std::vector<std::string> names;
-  for (const auto& spec : scene.geometry)
-    if (!spec.is_obstacle) names.push_back(spec.name);
-  return names;
-}
-
-std::vector<std::string> obstacle_names(const Scene& scene) {
-  std::vector<std::string> names;
-  for (const auto& spec : scene.geometry)
-    if (spec.is_obstacle) names.push_back(spec.name);
-  for (const auto& plane : scene.planes) names.push_back(plane.name);
-  return names;
+  return geometry;
 }
 
 } // namespace recoil::app

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "recoil/app/scene/build.hpp"
+#include "recoil/app/scene/geometry.hpp"
+#include "recoil/app/scene/item.hpp"
 
 namespace recoil::app {
 namespace {
@@ -35,13 +36,13 @@ const Form* form_of(const Item& entry) {
   return nullptr;
 }
 
-void warn_of_unused(const Item& entry, const Form* used, Scene& scene) {
+void warn_of_unused(const Item& entry, const Form* used, std::vector<std::string>& warnings) {
   for (const char* name :
        {"threshold", "center", "radius", "p1", "p2", "axis", "position", "normal", "point", "file"})
     if (entry.has(name) && !(used && std::ranges::count(used->keys, std::string_view(name)) > 0)) {
       if (!used) entry.fail(std::string("`") + name + "` does not make a shape by itself");
-      scene.warnings.push_back(entry[name].where() + ": not looked at, the " + used->name +
-                               " of this entry decides");
+      warnings.push_back(entry[name].where() + ": not looked at, the " + used->name +
+                         " of this entry decides");
     }
 }
 
@@ -72,13 +73,13 @@ mesh::SelectionShape shape_of(const Item& entry, const std::string& form) {
   return mesh::FileSelection{entry["file"].text()};
 }
 
-mesh::Selection build_selection(const Item& entry, Scene& scene) {
+mesh::Selection build_selection(const Item& entry, std::vector<std::string>& warnings) {
   mesh::Selection selection;
   selection.where = entry.where();
   selection.relative = entry["relative"].flag();
   selection.boundary_only = entry["boundary_only"].flag();
   const auto* form = form_of(entry);
-  warn_of_unused(entry, form, scene);
+  warn_of_unused(entry, form, warnings);
   const std::string name = form ? form->name : "";
   if (!form && entry.has("id_offset") && !entry.has("id")) {
     selection.shape = mesh::IdOffsetSelection{entry["id_offset"].integer()};
@@ -94,14 +95,14 @@ mesh::Selection build_selection(const Item& entry, Scene& scene) {
 
 } // namespace
 
-std::vector<mesh::Selection> build_selections(const Item& item, Scene& scene) {
+std::vector<mesh::Selection> build_selections(const Item& item, std::vector<std::string>& warnings) {
   std::vector<mesh::Selection> selections;
   if (item.is_number()) {
     selections.push_back({.id = item.integer(), .where = item.where()});
   } else if (item.is_text()) {
     selections.push_back({.shape = mesh::FileSelection{item.text()}, .where = item.where()});
   } else {
-    for (const auto& entry : item.items()) selections.push_back(build_selection(entry, scene));
+    for (const auto& entry : item.items()) selections.push_back(build_selection(entry, warnings));
   }
   return selections;
 }

@@ -10,21 +10,6 @@
 namespace recoil::app {
 namespace {
 
-constexpr const char* known_integrators = "ImplicitEuler, BDF1 .. BDF6, or {\"type\": \"BDF\", \"steps\": k}";
-
-int bdf_order(const Item& integrator) {
-  const auto type = integrator.is_text() ? integrator.text() : integrator["type"].text();
-  const bool steps = integrator.is_object() && integrator.has("steps");
-  if (type == "ImplicitNewmark")
-    integrator.fail("ImplicitNewmark is not built; use " + std::string(known_integrators) +
-                    (integrator.is_object() ? " (in this form PolyFEM moreover swaps beta and gamma)" : ""));
-  if (steps && type != "BDF") integrator["steps"].fail("goes with \"type\": \"BDF\" only");
-  if (type == "ImplicitEuler") return 1;
-  if (type == "BDF") return steps ? integrator["steps"].integer() : 1;
-  if (type.size() == 4 && type.starts_with("BDF") && type[3] >= '1' && type[3] <= '6') return type[3] - '0';
-  integrator.fail("unknown integrator \"" + type + "\"; known are " + known_integrators);
-}
-
 /// Exactly two of tend, dt and time_steps say the third.
 void build_steps(const Item& item, TimeSpec& time) {
   const bool has_end = item.has("tend"), has_dt = item.has("dt"), has_steps = item.has("time_steps");
@@ -112,7 +97,6 @@ void build_time(const Item& root, Scene& scene) {
   const auto item = root["time"];
   auto& time = scene.time;
   time.kind = item["quasistatic"].flag() ? TimeKind::quasistatic : TimeKind::dynamic;
-  time.bdf_order = bdf_order(item["integrator"]);
   build_steps(item, time);
 }
 

@@ -23,8 +23,6 @@ void check_names(const Scene& scene) {
 }
 
 void check_bodies(const Scene& scene) {
-  for (const auto& material : scene.materials)
-    for (const auto& body : material.bodies) check_body(scene, body, material.where);
   for (const Region* region : scene.initial_conditions.regions())
     for (const auto& body : region->bodies) check_body(scene, body, region->where);
 }
@@ -78,30 +76,6 @@ void check_time_reference(const Scene& scene) {
     if (is_list(entry)) require_every_step(entry, scene.time);
 }
 
-/// PolyFEM has one pair of damping constants, the last that it reads, and drops it unless both are positive.
-void check_polyfem_damping(const Scene& scene) {
-  std::optional<std::pair<double, double>> first;
-  for (const MaterialEntry& entry : scene.materials) {
-    const auto phi = constant_of(entry.phi), psi = constant_of(entry.psi);
-    if (!phi || !psi)
-      throw InputError(entry.where, "with \"conventions\": \"polyfem\" `phi` and `psi` must be numbers");
-    if ((*phi > 0) != (*psi > 0))
-      throw InputError(entry.where, "PolyFEM leaves damping out unless `phi` and `psi` are both positive; "
-                                    "with \"conventions\": \"polyfem\" write both or neither");
-    if (!first) first = {*phi, *psi};
-    if (first != std::pair(*phi, *psi))
-      throw InputError(entry.where, "PolyFEM has one `phi` and one `psi` for all bodies; with "
-                                    "\"conventions\": \"polyfem\" write the same in every material");
-  }
-}
-
-void check_bond_materials(const Scene& scene) {
-  for (const ParticleBody& body : scene.particle_bodies)
-    if (find_bond_material(scene, body.body) == nullptr)
-      throw InputError(scene.file.string() + " (/materials)",
-                       "body '" + body.body + "' has no material of type BondedParticles");
-}
-
 } // namespace
 
 void check_body(const Scene& scene, const std::string& body, const std::string& where) {
@@ -127,21 +101,9 @@ void check_scene(const Scene& scene) {
     throw InputError(file + " (/geometry)",
                      "has no deformable body: every entry is an obstacle or not enabled");
   check_names(scene);
-  if (scene.solver.type == SolverType::elastodynamics && scene.materials.empty())
-    throw InputError(file + " (/materials)",
-                     "there is no material; body '" + deformable_names(scene).front() + "' needs one");
-  check_bond_materials(scene);
   check_bodies(scene);
   check_boundary_ids(scene);
   check_time_reference(scene);
-  if (scene.conventions == Conventions::polyfem) check_polyfem_damping(scene);
-  if (scene.solver.lump_mass_matrix)
-    for (const auto& body : deformable_names(scene))
-      if (order_of_body(scene, body) > 1)
-        throw InputError(
-            file + " (/solver/advanced/lump_mass_matrix)",
-            "needs order 1, body '" + body + "' has order " + std::to_string(order_of_body(scene, body)) +
-                " (row sums of higher orders are zero or negative); set it to false or discr_order to 1");
 }
 
 void check_output_fields(const Scene& scene) {

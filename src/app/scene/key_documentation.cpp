@@ -162,7 +162,11 @@ std::string shown_values(const Key& key) {
 std::string shown_meaning(const Key& key) {
   std::string meaning = key.doc;
   const auto add = [&](const std::string& sentence) { meaning += (meaning.empty() ? "" : " ") + sentence; };
-  if (key.without_elements) add("*Of finite elements alone.*");
+  if (key.solvers) {
+    std::string names = key.solvers;
+    for (std::size_t at; (at = names.find(' ')) != std::string::npos;) names.replace(at, 1, "`, `");
+    add("*Of `" + names + "` only.*");
+  }
   if (key.mark == Mark::ignored) add("*Ignored: " + std::string(key.reason) + ".*");
   if (key.mark == Mark::refused) add("*Refused: " + std::string(key.reason) + ".*");
   return meaning;

@@ -11,20 +11,6 @@
 namespace recoil::app {
 namespace {
 
-/// All patterns that a pattern with `{a,b}` stands for.
-std::vector<std::string> expand_braces(const std::string& pattern) {
-  const auto open = pattern.find('{');
-  if (open == std::string::npos) return {pattern};
-  const auto close = pattern.find('}', open);
-  RECOIL_ASSERT(close != std::string::npos);
-  std::vector<std::string> expanded;
-  std::istringstream names(pattern.substr(open + 1, close - open - 1));
-  for (std::string name; std::getline(names, name, ',');)
-    for (const auto& rest : expand_braces(pattern.substr(close + 1)))
-      expanded.push_back(pattern.substr(0, open) + name + rest);
-  return expanded;
-}
-
 KeyNode& descend(KeyNode& root, const std::string& pattern) {
   KeyNode* node = &root;
   std::istringstream parts(pattern.substr(1));
@@ -147,6 +133,14 @@ std::optional<Exponents> exponents_of(const std::string& unit) {
 
 } // namespace
 
+bool Key::is_for(std::string_view solver) const {
+  if (!solvers) return true;
+  std::istringstream names(solvers);
+  for (std::string name; names >> name;)
+    if (name == solver) return true;
+  return false;
+}
+
 bool Range::is_everything() const { return std::isinf(min) && std::isinf(max); }
 
 std::string Range::describe() const {
@@ -157,6 +151,19 @@ std::string Range::describe() const {
     return "between " + number_text(min) + " and " + number_text(max) + " (both excluded)";
   if (min_open) return "> " + number_text(min) + " and <= " + number_text(max);
   return number_text(min) + " to " + number_text(max);
+}
+
+std::vector<std::string> expand_braces(const std::string& pattern) {
+  const auto open = pattern.find('{');
+  if (open == std::string::npos) return {pattern};
+  const auto close = pattern.find('}', open);
+  RECOIL_ASSERT(close != std::string::npos);
+  std::vector<std::string> expanded;
+  std::istringstream names(pattern.substr(open + 1, close - open - 1));
+  for (std::string name; std::getline(names, name, ',');)
+    for (const auto& rest : expand_braces(pattern.substr(close + 1)))
+      expanded.push_back(pattern.substr(0, open) + name + rest);
+  return expanded;
 }
 
 KeyNode build_key_tree(std::span<const KeySection> sections) {

@@ -1,5 +1,4 @@
-#include "recoil/app/scene/bound_member.hpp"
-#include "recoil/app/scene/scene_keys.hpp"
+#include "app/scene/shared_keys.hpp"
 
 namespace recoil::app {
 namespace {
@@ -19,13 +18,6 @@ constexpr Key root[] = {
      .implied = "folder of the scene",
      .doc = "Folder (or a file in it) that relative paths start from."},
     {.pattern = "/units", .types = object, .implied = "m, kg, s", .doc = "Only SI base units are accepted."},
-    {.pattern = "/conventions",
-     .types = text,
-     .fallback = "\"recoil\"",
-     .choices = "[\"recoil\", \"polyfem\"]",
-     .without_elements = "leave it out: there are no others of bonded particles",
-     .doc = "Whose formulas are taken for damping and for the convergent barrier, where those of PolyFEM are "
-            "others: see polyfem.md."},
     {.pattern = "/gravity",
      .types = list,
      .items = number,
@@ -33,39 +25,6 @@ constexpr Key root[] = {
      .fallback = "[0, 0, 0]",
      .unit = "m/s^2",
      .doc = "Acceleration with its natural sign; adds to `boundary_conditions/rhs`."},
-    {.pattern = "/space", .types = object, .fallback = "{}", .doc = "Finite element space."},
-    {.pattern = "/space/discr_order",
-     .types = integer | one_or_list,
-     .items = object,
-     .fallback = "1",
-     .range = from_to(1, 4),
-     .without_elements = "leave it out: particles have no basis functions; smaller ones are finer",
-     .doc = "Order of the Lagrange basis for all bodies, or a list of orders per body (bodies not listed: "
-            "1). Bodies that share a vertex need the same order. Order 1 locks where Poisson's ratio is "
-            "above 0.4, and bends too little where a body is five times as long as thick or more and has up "
-            "to three elements across: cantilevers of one, two and three elements give 0.23, 0.54 and 0.72 "
-            "of their deflection. Both are warned of."},
-    {.pattern = "/space/discr_order/*/body", .types = text, .required = true, .doc = "Name of the body."},
-    {.pattern = "/space/discr_order/*/order",
-     .types = integer,
-     .required = true,
-     .range = from_to(1, 4),
-     .doc = "Order of the Lagrange basis on it."},
-    {.pattern = "/space/advanced", .types = object, .fallback = "{}", .doc = ""},
-    {.pattern = "/space/advanced/quadrature_order",
-     .types = integer,
-     .fallback = "-1",
-     .range = from_to(-1, 30),
-     .without_elements = "leave it out: nothing is integrated over elements",
-     .doc = "Degree of the quadrature of elastic and damping energies, stress objectives and norms, for all "
-            "orders k; -1 or 0: max(2(k - 1), 1)."},
-    {.pattern = "/space/advanced/mass_quadrature_order",
-     .types = integer,
-     .fallback = "-1",
-     .range = from_to(-1, 30),
-     .without_elements = "leave it out: nothing is integrated over elements",
-     .doc = "Quadrature of the mass matrix in PolyFEM. Accepted from 2 k on, the degree to which masses and "
-            "body forces are integrated here, exactly where they are constant."},
 };
 
 constexpr Key geometry[] = {
@@ -188,8 +147,6 @@ constexpr Key geometry[] = {
      .types = integer,
      .fallback = "0",
      .range = from_to(0, 12),
-     .without_elements =
-         "is for meshes of elements; leave it out and take a smaller `radius` of the particles",
      .doc = "Levels of uniform refinement (obstacles: polylines only)."},
     {.pattern = "/geometry/*/array", .types = object, .doc = "Copies on a lattice, with `type: mesh_array`."},
     {.pattern = "/geometry/*/array/size",
@@ -293,7 +250,6 @@ constexpr Key selection[] = {
     {.pattern = SELECTION "/*/boundary_only",
      .types = boolean,
      .fallback = "true",
-     .without_elements = "leave it out: all particles of a body take part",
      .doc = "false: inner vertices take part in `point_selection`, too; facets are always those of the "
             "boundary."},
 };
@@ -302,8 +258,7 @@ constexpr Key selection[] = {
 } // namespace
 
 std::vector<KeySection> geometry_sections() {
-  return {complete_section("root", root), complete_section("geometry", geometry),
-          complete_section("selections", selection)};
+  return {{"root", root}, {"geometry", geometry}, {"selections", selection}};
 }
 
 } // namespace recoil::app

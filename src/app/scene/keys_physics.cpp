@@ -1,12 +1,5 @@
-#include "recoil/app/scene/scene_keys.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
+#include "app/scene/shared_keys.hpp"
 #include "recoil/app/scene/bound_member.hpp"
-#include "recoil/base/error.hpp"
-#include "recoil/potentials/laws/law.hpp"
 
 namespace recoil::app {
 namespace {
@@ -21,18 +14,14 @@ constexpr Key materials[] = {
      .doc = "One object: the material of all elements (its `id` is not looked at). A list: by volume id or "
             "body; the last entry that names an element's body or id wins, and none may name one twice. "
             "Every deformable element needs one."},
-    {.pattern = "/materials/*/id",
-     .types = one_or_list,
-     .items = integer,
-     .implied = "0",
-     .doc = "Volume ids."},
     {.pattern = "/materials/*/body",
      .types = one_or_list,
      .items = text,
      .doc = "Body names instead of `id`."},
-};
-
-constexpr Key elastic_pairs[] = {
+    {.pattern = "/materials/*/type",
+     .types = text,
+     .required = true,
+     .doc = "Constitutive law, one of those that the solver has."},
     {.pattern = "/materials/*/E",
      .types = expression | element_data,
      .range = positive,
@@ -42,84 +31,13 @@ constexpr Key elastic_pairs[] = {
      .types = expression | element_data,
      .range = poisson_range,
      .doc = "Poisson's ratio."},
-    {.pattern = "/materials/*/lambda",
-     .types = expression | element_data,
-     .unit = "Pa",
-     .doc = "First Lame constant, with `mu`; lambda + 2 mu/3 must be positive."},
-    {.pattern = "/materials/*/mu",
-     .types = expression | element_data,
-     .range = positive,
-     .unit = "Pa",
-     .doc = "Shear modulus."},
-};
-
-constexpr Key for_all_laws[] = {
     {.pattern = "/materials/*/rho",
      .types = expression | element_data,
      .fallback = "1",
      .range = positive,
      .unit = "kg/m^3",
      .doc = "Density, also in static scenes (it multiplies body forces)."},
-    {.pattern = "/materials/*/{phi,psi}",
-     .types = expression | element_data,
-     .fallback = "0",
-     .range = non_negative,
-     .unit = "Pa s",
-     .without_elements =
-         "leave it out: bonds have no damping of their own; \"be_reflect\" damps by its steps",
-     .doc = "Strain-rate damping P = F (2 psi E' + phi tr(E') I); active when either is positive. With "
-            "`conventions` \"polyfem\": see polyfem.md."},
-    {.pattern = "/materials/*/plane",
-     .types = text,
-     .fallback = "\"stress\"",
-     .choices = "[\"stress\", \"strain\"]",
-     .without_elements = "leave it out: bonded particles live in 3D",
-     .doc = "2D with `E`, `nu`: lambda = E nu/(1-nu^2), or E nu/((1+nu)(1-2nu))."},
 };
-
-Key law_type() {
-  std::string choices;
-  for (const potentials::LawInfo& law : potentials::laws())
-    for (const std::string_view name : {law.name, law.alias})
-      if (!name.empty()) choices += (choices.empty() ? "[\"" : ", \"") + std::string(name) + "\"";
-  choices += ", \"BondedParticles\"";
-  return {.pattern = "/materials/*/type",
-          .types = text,
-          .required = true,
-          .choices = keep(choices + "]"),
-          .doc = "Constitutive law; `BondedParticles` in scenes of these."};
-}
-
-/// Rows of the constants that laws bring along beside lambda and mu; several laws may share one.
-std::vector<Key> own_constants() {
-  std::vector<Key> rows;
-  for (const potentials::LawInfo& law : potentials::laws()) {
-    if (law.lame) continue;
-    for (const potentials::LawConstant& constant : law.constants) {
-      const std::string doc =
-          "`" + std::string(law.name) + "`" + (*constant.doc ? ": " + std::string(constant.doc) : "") + ".";
-      const std::string pattern = "/materials/*/" + std::string(constant.name);
-      Key row{.pattern = keep(pattern),
-              .types = expression | element_data,
-              .unit = constant.unit,
-              .without_elements = "leave it out: bonds have `E`, `nu` and their strengths",
-              .doc = keep(doc)};
-      if (std::isfinite(constant.min)) row.range = {constant.min, row.range.max, true, false};
-      if (constant.max_terms > 0) {
-        row.items = std::exchange(row.types, one_or_list);
-        row.length = {1, constant.max_terms};
-      }
-      const auto shared = std::ranges::find(rows, std::string_view(pattern), &Key::pattern);
-      if (shared != rows.end()) {
-        RECOIL_ASSERT(shared->types == row.types && shared->range.min == row.range.min);
-        shared->doc = keep(std::string(shared->doc) + " " + doc);
-        continue;
-      }
-      rows.push_back(row);
-    }
-  }
-  return rows;
-}
 
 constexpr const char* per_component = "one value per space dimension";
 
@@ -287,7 +205,6 @@ constexpr Key initial[] = {
     {.pattern = "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      .types = one_or_list,
      .items = integer,
-     .without_elements = "write `body`: particles have no volume ids",
      .doc = "Volume ids."},
     {.pattern = "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/body",
      .types = one_or_list,
@@ -353,18 +270,6 @@ constexpr Key time[] = {
      .types = integer,
      .range = from_to(1, 2147483647),
      .doc = "Number of steps."},
-    {.pattern = "/time/integrator",
-     .types = text | object,
-     .fallback = "\"ImplicitEuler\"",
-     .without_elements = "write \"solver\": {\"bonded_particles\": {\"integrator\": ..}}",
-     .doc = "`ImplicitEuler`, `BDF1` .. `BDF6` (`BDF` = `BDF1`), or {\"type\": \"BDF\", \"steps\": k}. The "
-            "order grows by one per step at the start."},
-    {.pattern = "/time/integrator/type", .types = text, .required = true, .doc = "As above."},
-    {.pattern = "/time/integrator/steps",
-     .types = integer,
-     .implied = "1",
-     .range = from_to(1, 6),
-     .doc = "Order of `BDF`."},
     {.pattern = "/time/quasistatic", .types = boolean, .fallback = "false", .doc = "Drops inertia."},
     {.pattern = "/time/max_retries",
      .member = &bound<&Scene::time, &TimeSpec::max_retries>,
@@ -373,20 +278,13 @@ constexpr Key time[] = {
             "giving up. Statics: as 2, 4, .. load steps, up to 6 times."},
 };
 
-std::vector<Key> material_rows() {
-  std::vector<Key> rows(std::begin(materials), std::end(materials));
-  rows.push_back(law_type());
-  rows.insert(rows.end(), std::begin(elastic_pairs), std::end(elastic_pairs));
-  std::ranges::copy(own_constants(), std::back_inserter(rows));
-  rows.insert(rows.end(), std::begin(for_all_laws), std::end(for_all_laws));
-  return rows;
-}
-
 } // namespace
 
 std::vector<KeySection> physics_sections() {
-  return {complete_section("materials", material_rows()), complete_section("boundary_conditions", boundary),
-          complete_section("initial_conditions", initial), complete_section("time", time)};
+  return {{"materials", materials},
+          {"boundary_conditions", boundary},
+          {"initial_conditions", initial},
+          {"time", time}};
 }
 
 } // namespace recoil::app

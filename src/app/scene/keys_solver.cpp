@@ -1,11 +1,8 @@
+#include "app/scene/shared_keys.hpp"
 #include "recoil/app/scene/bound_member.hpp"
-#include "recoil/app/scene/scene_keys.hpp"
 
 namespace recoil::app {
 namespace {
-
-constexpr const char* newton_of_particles =
-    "write `tolerance` and `max_iterations` of solver/bonded_particles";
 
 constexpr Range up_to_one{0, 1, true, false};
 
@@ -24,7 +21,6 @@ constexpr Key contact[] = {
     {.pattern = "/contact/dhat_relative",
      .member = &bound<&Scene::contact, &ContactSpec::dhat_relative>,
      .range = positive,
-     .without_elements = "write `dhat`, a tenth of a radius, say",
      .doc = "Instead of `dhat`: fraction of the diagonal of the rest bounding box of the deformable bodies."},
     {.pattern = "/contact/friction_coefficient",
      .member = &bound<&Scene::contact, &ContactSpec::friction_coefficient>,
@@ -53,27 +49,22 @@ constexpr Key contact[] = {
      .doc = "Sliding velocity below which friction is smoothed (statics: displacement)."},
     {.pattern = "/contact/use_convergent_formulation",
      .member = &bound<&Scene::contact, &ContactSpec::use_convergent_formulation>,
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "The barrier in d instead of d^2 (`conventions` \"polyfem\": in d^2), with the three parts "
             "below; they have no effect without it."},
     {.pattern = "/contact/use_area_weighting",
      .member = &bound<&Scene::contact, &ContactSpec::use_area_weighting>,
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "Weighs every term with the rest area (2D: length) around its vertex or its edges. The adaptive "
             "stiffness follows the weights; a given one has to be chosen for them."},
     {.pattern = "/contact/use_improved_max_operator",
      .member = &bound<&Scene::contact, &ContactSpec::use_improved_max_operator>,
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "Inclusion-exclusion: an edge or vertex that several primitives share counts once. For dhat well "
             "below the edge lengths of the surface."},
     {.pattern = "/contact/use_physical_barrier",
      .member = &bound<&Scene::contact, &ContactSpec::use_physical_barrier>,
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "Takes a given solver/contact/barrier_stiffness for a pressure [Pa] and divides it by dhat "
             "(`conventions` \"polyfem\": by dhat^3); no effect on the adaptive one."},
     {.pattern = "/contact/use_gcp_formulation",
      .member = &bound<&Scene::contact, &ContactSpec::use_gcp_formulation>,
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc =
          "The geometric contact potential [Huang et al. 2025]: pairs count where they are closest on their "
          "own surfaces and outside of the bodies, weighed with the measures of their primitives. See "
@@ -81,78 +72,25 @@ constexpr Key contact[] = {
     {.pattern = "/contact/alpha_t",
      .member = &bound<&Scene::contact, &ContactSpec::alpha_t>,
      .range = up_to_one,
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "Of `use_gcp_formulation`: sine of the angle by which a pair may miss being closest before its "
             "weight is 0. Flat parts push less along themselves the smaller it is."},
     {.pattern = "/contact/beta_t",
      .member = &bound<&Scene::contact, &ContactSpec::beta_t>,
      .range = from_to(-1, 1),
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "The same sine, of the other sign, from which on the weight is whole; more than -`alpha_t`."},
     {.pattern = "/contact/alpha_n",
      .member = &bound<&Scene::contact, &ContactSpec::alpha_n>,
      .range = up_to_one,
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "The same of the angle to the outside of a body."},
     {.pattern = "/contact/beta_n",
      .member = &bound<&Scene::contact, &ContactSpec::beta_n>,
      .range = from_to(-1, 1),
-     .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "As `beta_t`; more than -`alpha_n`."},
 };
 
 constexpr Key solver[] = {
     {.pattern = "/solver", .types = object, .fallback = "{}", .doc = ""},
-    {.pattern = "/solver/type",
-     .member = &bound<&Scene::solver, &SolverSpec::type>,
-     .doc = "`elastodynamics`: finite elements; `bonded_particles`: see the section below."},
-    {.pattern = "/solver/nonlinear", .types = object, .fallback = "{}", .doc = "Newton's method."},
-    {.pattern = "/solver/nonlinear/stop",
-     .member = &bound<&Scene::solver, &SolverSpec::stop>,
-     .without_elements = newton_of_particles,
-     .doc =
-         "`gradient`: by the norms below; `step`: by these or by the largest displacement of a Newton step."},
-    {.pattern = "/solver/nonlinear/grad_norm_tol",
-     .member = &bound<&Scene::solver, &SolverSpec::grad_norm_tol>,
-     .range = non_negative,
-     .without_elements = newton_of_particles,
-     .doc =
-         "Stop when sqrt(g' V^-1 g) < tol/10 F0 L^(d/2): g the gradient of the step's potential (in "
-         "dynamic scenes forces times (b dt)^2, b of the BDF formula), V the lumped volume, F0 and L the "
-         "characteristic force density and length. It holds only where the norm is below 3e-7 of the "
-         "largest of its terms, too (inertia, elasticity, each load, damping, contact, friction): small "
-         "bodies "
-         "and steps have small gradients. A solve that gets stuck below tol counts, too. See `norm_type`."},
-    {.pattern = "/solver/nonlinear/rel_grad_norm_tol",
-     .member = &bound<&Scene::solver, &SolverSpec::rel_grad_norm_tol>,
-     .range = non_negative,
-     .without_elements = newton_of_particles,
-     .doc =
-         "Or when the norm has fallen to a tenth of this factor; stuck below the factor itself counts, too."},
-    {.pattern = "/solver/nonlinear/first_grad_norm_tol",
-     .member = &bound<&Scene::solver, &SolverSpec::first_grad_norm_tol>,
-     .range = non_negative,
-     .without_elements = newton_of_particles,
-     .doc = "As `grad_norm_tol`, but before the first iteration and without the tenth."},
-    {.pattern = "/solver/nonlinear/step_tolerance",
-     .member = &bound<&Scene::solver, &SolverSpec::step_tolerance>,
-     .range = positive,
-     .without_elements = newton_of_particles,
-     .doc = "`step`: stop when max|direction|/dt falls below this times the diagonal of the rest bounding "
-            "box, per second (statics: dt = 1)."},
-    {.pattern = "/solver/nonlinear/norm_type",
-     .member = &bound<&Scene::solver, &SolverSpec::norm>,
-     .without_elements = newton_of_particles,
-     .doc = "Norm of the gradient: as in `grad_norm_tol`, or sqrt(g' g) < tol F0 L^d."},
-    {.pattern = "/solver/nonlinear/max_iterations",
-     .member = &bound<&Scene::solver, &SolverSpec::max_iterations>,
-     .range = from_to(1, 2147483647),
-     .without_elements = newton_of_particles,
-     .doc = "Newton iterations of one solve before it counts as failed."},
-    {.pattern = "/solver/nonlinear/allow_out_of_iterations",
-     .member = &bound<&Scene::solver, &SolverSpec::allow_out_of_iterations>,
-     .without_elements = newton_of_particles,
-     .doc = "Accept the last iterate instead."},
+    {.pattern = "/solver/type", .types = text, .doc = "What bodies are simulated as."},
     {.pattern = "/solver/contact", .types = object, .fallback = "{}", .doc = ""},
     {.pattern = "/solver/contact/barrier_stiffness",
      .types = number | text,
@@ -163,7 +101,6 @@ constexpr Key solver[] = {
     {.pattern = "/solver/contact/initial_barrier_stiffness",
      .member = &bound<&Scene::contact, &ContactSpec::initial_barrier_stiffness>,
      .range = positive,
-     .without_elements = "leave it out: the stiffness of particles does not adapt",
      .doc = "With an adaptive stiffness: used for the very first friction lagging only."},
     {.pattern = "/solver/contact/friction_iterations",
      .member = &bound<&Scene::contact, &ContactSpec::friction_iterations>,
@@ -173,42 +110,11 @@ constexpr Key solver[] = {
     {.pattern = "/solver/contact/friction_convergence_tol",
      .member = &bound<&Scene::contact, &ContactSpec::friction_convergence_tol>,
      .range = non_negative,
-     .without_elements = "write solver/bonded_particles/tolerance: with friction_iterations -1 a step is "
-                         "solved again until no particle moves by more",
      .doc = "0: friction has converged where the norm sqrt(g' g) of the gradient with the new lagged "
             "quantities is "
             "at most 1e-4 of that of the contact forces in it, in studies 1e-7. Above 0: PolyFEM's bound on "
             "the same "
             "norm, times dt, which has units (PolyFEM's default is 0.01); studies demand both."},
-    {.pattern = "/solver/advanced", .types = object, .fallback = "{}", .doc = ""},
-    {.pattern = "/solver/advanced/lump_mass_matrix",
-     .member = &bound<&Scene::solver, &SolverSpec::lump_mass_matrix>,
-     .without_elements = "leave it out: masses are of particles",
-     .doc = "Row-sum lumping in the inertia term; order 1 only."},
-    {.pattern = "/solver/advanced/characteristic_length",
-     .member = &bound<&Scene::solver, &SolverSpec::characteristic_length>,
-     .implied = "diagonal of the rest bounding box",
-     .range = positive,
-     .unit = "m",
-     .without_elements = newton_of_particles,
-     .doc = "L of `grad_norm_tol`."},
-    {.pattern = "/solver/advanced/characteristic_force_density",
-     .member = &bound<&Scene::solver, &SolverSpec::characteristic_force_density>,
-     .range = positive,
-     .unit = "N/m^3",
-     .without_elements = newton_of_particles,
-     .doc = "F0 of `grad_norm_tol`."},
-    {.pattern = "/solver/advanced/lagged_regularization_weight",
-     .member = &bound<&Scene::solver, &SolverSpec::lagged_regularization_weight>,
-     .range = non_negative,
-     .without_elements = "leave it out",
-     .doc = "Statics: adds w/2 |u - u_lag|^2 to the first lagging solves; without friction there is one "
-            "solve, and the term stays in the solution."},
-    {.pattern = "/solver/advanced/lagged_regularization_iterations",
-     .member = &bound<&Scene::solver, &SolverSpec::lagged_regularization_iterations>,
-     .range = from_to(0, 2147483647),
-     .without_elements = "leave it out",
-     .doc = "How many of them."},
 };
 
 constexpr Key output[] = {
@@ -226,11 +132,9 @@ constexpr Key output[] = {
      .items = text,
      .fallback = "[]",
      .choices = "[\"stress\", \"von_mises\", \"strain_energy\", \"contact_force\", \"friction_force\"]",
-     .without_elements = "leave it out: their trajectories hold orientations, stresses and breaks anyway",
      .doc = "Written beside displacement and velocity."},
     {.pattern = "/tests",
      .types = object,
-     .without_elements = "leave it out: norms of particles are not computed",
      .doc = "Norms of the displacement that a regression run compares with; not used by the simulation."},
     {.pattern = "/tests/{err_l2,err_lp,err_linf,err_h1,err_h1_semi,err_linf_grad}",
      .types = number,
@@ -252,8 +156,7 @@ constexpr Key output[] = {
 } // namespace
 
 std::vector<KeySection> solver_sections() {
-  return {complete_section("contact", contact), complete_section("solver", solver),
-          complete_section("bonded_particles", particle_keys()), complete_section("output", output)};
+  return {{"contact", contact}, {"solver", solver}, {"output", output}};
 }
 
 } // namespace recoil::app

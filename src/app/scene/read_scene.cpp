@@ -3,7 +3,7 @@
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/document.hpp"
-#include "recoil/app/scene/scene_keys.hpp"
+#include "recoil/app/scene/scene_format.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -18,25 +18,29 @@ void name_bodies(nlohmann::json& root) {
   }
 }
 
-SceneFile build(Document document) {
+SceneFile build(Document document, const SceneFormat& format) {
   SceneFile result;
   auto& scene = result.scene;
   scene.file = document.file;
   if (document.root.contains("experiments") && !document.root.contains("geometry"))
     throw InputError(document.file.string(), "is a study, which `recoil gradient` takes, and not a scene");
-  resolve_against_keys(document, scene_keys(), scene.notes);
+  resolve_against_keys(document, format.keys(), scene.notes);
   name_bodies(document.root);
   const Item root(document.root, "", document.locations);
-  scene.conventions = root["conventions"].text() == "polyfem" ? Conventions::polyfem : Conventions::recoil;
-  set_bound_members(scene_keys(), root, scene);
-  if (scene.solver.type == SolverType::bonded_particles) refuse_keys_of_elements(root);
-  build_geometry(root, scene);
-  build_materials(root, scene);
+  scene.solver = root["solver"]["type"].text();
+  const SceneKind& kind = format.kind(scene.solver);
+  format.refuse_absent_keys(kind, root);
+  scene.own = kind.make();
+  set_bound_members(format.keys(), root, scene);
+  Geometry geometry = build_geometry(root, kind.has_own_shape);
+  scene.geometry = std::move(geometry.entries);
+  scene.planes = std::move(geometry.planes);
+  scene.warnings = std::move(geometry.warnings);
   build_time(root, scene);
   build_boundary_conditions(root, scene);
   build_initial_conditions(root, scene);
   build_settings(root, scene);
-  build_particles(root, scene);
+  kind.build(root, scene);
   check_scene(scene);
   result.resolved = document.root.dump(2) + "\n";
   result.locations = document.locations.to_text();
@@ -45,15 +49,18 @@ SceneFile build(Document document) {
 
 } // namespace
 
-SceneFile read_scene(const std::filesystem::path& path) { return build(load_document(path, scene_keys())); }
+SceneFile read_scene(const std::filesystem::path& path, const SceneFormat& format) {
+  return build(load_document(path, format.keys()), format);
+}
 
-SceneFile parse_scene(const std::string& text, const std::string& name, const std::filesystem::path& folder) {
-  return build(document_from_text(text, name, folder, scene_keys()));
+SceneFile parse_scene(const std::string& text, const std::string& name, const std::filesystem::path& folder,
+                      const SceneFormat& format) {
+  return build(document_from_text(text, name, folder, format.keys()), format);
 }
 
 SceneFile read_resolved(const std::string& resolved, const std::string& locations,
-                        const std::filesystem::path& path) {
-  return build(resolved_document(resolved, locations, path));
+                        const std::filesystem::path& path, const SceneFormat& format) {
+  return build(resolved_document(resolved, locations, path), format);
 }
 
 } // namespace recoil::app

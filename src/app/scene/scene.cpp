@@ -109,47 +109,23 @@ std::vector<const Region*> InitialConditions::regions() const {
   return all;
 }
 
-int find_material_index(const Scene& scene, const std::string& body, int volume_id) {
-  int index = scene.materials.size();
-  while (--index >= 0) {
-    const MaterialEntry& material = scene.materials[index];
-    if (material.everywhere || holds(material.ids, volume_id) || holds(material.bodies, body)) break;
-  }
-  return index;
-}
-
-const MaterialValue* MaterialEntry::find(std::string_view name) const {
-  const auto found = std::ranges::find(constants, name, &Constant::name);
-  return found == constants.end() ? nullptr : &found->value;
-}
-
-std::vector<const MaterialValue*> MaterialEntry::values() const {
-  std::vector<const MaterialValue*> all;
-  for (const Constant& constant : constants) all.push_back(&constant.value);
-  for (const MaterialValue* value : {&rho, &phi, &psi}) all.push_back(value);
-  return all;
-}
-
-const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id) {
-  const int index = find_material_index(scene, body, volume_id);
-  return index < 0 ? nullptr : &scene.materials[index];
-}
-
-int order_of_body(const Scene& scene, const std::string& body) {
-  for (const auto& [name, order] : scene.space.body_orders)
-    if (name == body) return order;
-  return scene.space.order;
-}
-
 bool contains(const Region& region, const std::string& body, int volume_id) {
   return holds(region.ids, volume_id) || holds(region.bodies, body);
 }
 
-const BondMaterialEntry* find_bond_material(const Scene& scene, const std::string& body) {
-  const BondMaterialEntry* found = nullptr;
-  for (const BondMaterialEntry& entry : scene.bond_materials)
-    if (entry.bodies.empty() || std::ranges::count(entry.bodies, body) > 0) found = &entry;
-  return found;
+std::vector<std::string> deformable_names(const Scene& scene) {
+  std::vector<std::string> names;
+  for (const auto& spec : scene.geometry)
+    if (!spec.is_obstacle) names.push_back(spec.name);
+  return names;
+}
+
+std::vector<std::string> obstacle_names(const Scene& scene) {
+  std::vector<std::string> names;
+  for (const auto& spec : scene.geometry)
+    if (spec.is_obstacle) names.push_back(spec.name);
+  for (const auto& plane : scene.planes) names.push_back(plane.name);
+  return names;
 }
 
 } // namespace recoil::app

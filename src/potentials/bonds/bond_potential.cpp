@@ -83,7 +83,9 @@ BondEnds unknowns_of_ends(const particles::DistributedParticles::Bond& bond, std
 class BondPotential::Places {
 public:
   Places(const BondPotential& of, std::span<const double> u) : Places(of, u, of.at_) {}
-  Places(const BondPotential& of, std::span<const double> u, At at) : of_(of), u_(u), at_(at) {}
+  Places(const BondPotential& of, std::span<const double> u, At at) : Places(of, u, of.previous_, at) {}
+  Places(const BondPotential& of, std::span<const double> u, std::span<const double> previous, At at)
+      : of_(of), u_(u), previous_(previous), at_(at) {}
 
   Ends operator()(LocalIndex bond) const {
     const auto& [a, b, id] = of_.particles_->bonds[bond];
@@ -95,7 +97,7 @@ public:
       ends.radius[e] = of_.particles_->radii[node];
       ends.by_unknown[e] = ends.rotation[e] = geometry::left_tangent(now.q) / (2 * ends.radius[e]);
       if (at_ == At::middle) {
-        const Particle before = particle(of_.previous_, node);
+        const Particle before = particle(previous_, node);
         const double s = before.q.dot(now.q) < 0 ? -1 : 1;
         now = {(now.p + before.p) / 2, (now.q + s * before.q) / 2};
       }
@@ -109,7 +111,7 @@ public:
     Ends ends = (*this)(bond);
     const auto& [a, b, id] = of_.particles_->bonds[bond];
     for (int e = 0; e < 2; ++e) {
-      const Quaternion before = particle(of_.previous_, e == 0 ? a : b).q;
+      const Quaternion before = particle(previous_, e == 0 ? a : b).q;
       const double s = before.dot(ends.q[e]) < 0 ? -1 : 1;
       ends.rotation[e] = geometry::left_tangent(s * before) / (2 * ends.radius[e]);
     }
@@ -118,7 +120,7 @@ public:
 
 private:
   const BondPotential& of_;
-  std::span<const double> u_;
+  std::span<const double> u_, previous_;
   At at_;
 };
 
@@ -223,13 +225,29 @@ void BondPotential::add_hessian_product(std::span<const double> u, std::span<con
 
 void BondPotential::add_transported_product(std::span<const double> u, std::span<const double> x,
                                             double factor, std::span<double> y) const {
-  const Places places(*this, u);
+  add_transported_product(Places(*this, u), x, factor, y);
+}
+
+void BondPotential::add_transported_product(const Places& places, std::span<const double> x, double factor,
+                                            std::span<double> y) const {
   for_acting([&](LocalIndex bond) {
     const Ends ends = places.transported(bond);
     const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     add_to_owned_ends(ends.hessian(d) * unknowns_of_ends(particles_->bonds[bond], x), particles_->bonds[bond],
                       particles_->points->num_owned, factor, y);
   });
+}
+
+void BondPotential::add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
+                                         std::span<double> y) const {
+  if (at_ == At::middle) add_transported_product(u, p, factor, y);
+}
+
+/// The energy at the middle is the same function of both ends of a step: with the ends exchanged the product
+/// with rows at the start has rows at the end.
+void BondPotential::add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
+                                         std::span<double> y) const {
+  if (at_ == At::middle) add_transported_product(Places(*this, previous_, u, at_), x, factor, y);
 }
 
 std::vector<parameters::Quantity> BondPotential::quantities() const {
@@ -244,58 +262,46 @@ std::array<BondStiffness, 2> BondPotential::stiffness_by_moduli(LocalIndex bond)
           bond_stiffness(0, -E / (2 * (1 + nu) * (1 + nu)), radius, length, form(bond))};
 }
 
+/// The derivatives of acting_stiffness() by E, nu and the integrity.
+std::array<BondStiffness, 3> BondPotential::acting_by_constants(LocalIndex bond) const {
+  const auto [by_E, by_nu] = stiffness_by_moduli(bond);
+  return {integrity_[bond] * by_E, integrity_[bond] * by_nu, stiffness_[bond]};
+}
+
 void BondPotential::add_parameter_products(std::span<const double> u, std::span<const double> p,
                                            double factor, parameters::PhysicalGradient<3>& g) const {
   const Places places(*this, u);
-  const std::array<std::vector<double>*, 2> by{&g.numbers(young_modulus_of_bonds),
-                                               &g.numbers(poisson_ratio_of_bonds)};
-  for_acting([&](LocalIndex bond) {
-    if (!particles_->owns(particles_->bonds[bond])) return;
+  const std::array by{g.find_numbers(young_modulus_of_bonds), g.find_numbers(poisson_ratio_of_bonds),
+                      g.find_numbers(bond_integrity)};
+  for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
+    const bool is_counted = integrity_[bond] > 0 && particles_->owns(particles_->bonds[bond]);
+    if (!is_counted && !by[2]) continue;
     const Ends ends = places(bond);
-    const auto stiffness = stiffness_by_moduli(bond);
+    const auto stiffness = acting_by_constants(bond);
     const BondEnds along = unknowns_of_ends(particles_->bonds[bond], p);
-    for (std::size_t k = 0; k < by.size(); ++k)
-      (*by[k])[bond] +=
-          factor * integrity_[bond] *
-          ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])).dot(along);
-  });
+    for (std::size_t k = is_counted ? 0 : 2; k < by.size(); ++k)
+      if (by[k])
+        (*by[k])[bond] +=
+            factor *
+            ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])).dot(along);
+  }
 }
 
 void BondPotential::add_parameter_tangent(std::span<const double> u,
                                           const parameters::PhysicalDirection<3>& dq, double factor,
                                           std::span<double> y) const {
   const Places places(*this, u);
-  const std::array<const std::vector<double>*, 2> changes{dq.find_numbers(young_modulus_of_bonds),
-                                                          dq.find_numbers(poisson_ratio_of_bonds)};
-  for_acting([&](LocalIndex bond) {
+  const std::array changes{dq.find_numbers(young_modulus_of_bonds), dq.find_numbers(poisson_ratio_of_bonds),
+                           dq.find_numbers(bond_integrity)};
+  for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
+    if (integrity_[bond] == 0 && !changes[2]) continue;
     const Ends ends = places(bond);
-    const auto stiffness = stiffness_by_moduli(bond);
+    const auto stiffness = acting_by_constants(bond);
     for (std::size_t k = 0; k < changes.size(); ++k)
       if (changes[k])
         add_to_owned_ends(ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])),
                           particles_->bonds[bond], particles_->points->num_owned,
-                          factor * integrity_[bond] * (*changes[k])[bond], y);
-  });
-}
-
-void BondPotential::add_integrity_products(std::span<const double> u, std::span<const double> p,
-                                           double factor, std::span<double> by_integrity) const {
-  const Places places(*this, u);
-  for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
-    const Ends ends = places(bond);
-    by_integrity[bond] +=
-        factor * ends.gradient(bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]))
-                     .dot(unknowns_of_ends(particles_->bonds[bond], p));
-  }
-}
-
-void BondPotential::add_integrity_tangent(std::span<const double> u, std::span<const double> change,
-                                          double factor, std::span<double> y) const {
-  const Places places(*this, u);
-  for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
-    const Ends ends = places(bond);
-    add_to_owned_ends(ends.gradient(bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1])),
-                      particles_->bonds[bond], particles_->points->num_owned, factor * change[bond], y);
+                          factor * (*changes[k])[bond], y);
   }
 }
 

@@ -8,13 +8,13 @@ namespace {
 
 using Ends = std::array<Eigen::Matrix<double, 6, 1>, 2>;
 
-void add_tangent(const SpherePair& pair, const Ends& by_distance, std::span<const double> ds,
+void add_tangent(const SpherePair& pair, const Ends& by_distance, const std::vector<double>& ds,
                  std::vector<double>& out) {
   for (int end = 0; end < 2; ++end) tangent(out, end_of(pair, end)) += ds[pair.bond] * by_distance[end];
 }
 
 void add_product(const SpherePair& pair, const Ends& by_distance, const std::vector<double>& in,
-                 double factor, std::span<double> by) {
+                 double factor, std::vector<double>& by) {
   for (int end = 0; end < 2; ++end)
     by[pair.bond] += factor * by_distance[end].dot(tangent(in, end_of(pair, end)));
 }
@@ -29,21 +29,27 @@ Ends by_distance(const SphereTouch& touch, double force_by_gap) {
 
 } // namespace
 
-void SphereBarrierPotential::add_distance_tangent(std::span<const double> ds, double factor,
-                                                  std::span<double> y) const {
+void SphereBarrierPotential::add_parameter_tangent(std::span<const double>,
+                                                   const parameters::PhysicalDirection<3>& direction,
+                                                   double factor, std::span<double> y) const {
+  const std::vector<double>* change = direction.find_numbers(bond_distance);
+  if (!change) return;
   const Spheres& spheres = *contact_->spheres();
   std::vector<double> out(6 * std::size_t(spheres.size()), 0.0);
   for (const SphereTouch& touch : touching())
-    if (touch.pair.bond >= 0) add_tangent(touch.pair, by_distance(touch, force_by_gap(touch)), ds, out);
+    if (touch.pair.bond >= 0) add_tangent(touch.pair, by_distance(touch, force_by_gap(touch)), *change, out);
   spheres.add_to_owners(out, 6, factor, y);
 }
 
-void SphereBarrierPotential::add_distance_products(std::span<const double> p, double factor,
-                                                   std::span<double> by) const {
+void SphereBarrierPotential::add_parameter_products(std::span<const double>, std::span<const double> p,
+                                                    double factor,
+                                                    parameters::PhysicalGradient<3>& gradient) const {
+  std::vector<double>* by = gradient.find_numbers(bond_distance);
+  if (!by) return;
   const std::vector<double> in = contact_->spheres()->gather(p, 6);
   for (const SphereTouch& touch : touching())
     if (touch.pair.bond >= 0)
-      add_product(touch.pair, by_distance(touch, force_by_gap(touch)), in, factor, by);
+      add_product(touch.pair, by_distance(touch, force_by_gap(touch)), in, factor, *by);
 }
 
 /// The gap falls as the least distance grows, and the normal force is that of the gap.
@@ -54,20 +60,15 @@ Ends SphereFrictionPotential::by_distance(const AnyTerm& term) const {
   return {at.by_state[0].transpose() * f, at.by_state[1].transpose() * f};
 }
 
-void SphereFrictionPotential::add_distance_tangent(std::span<const double> ds, double factor,
-                                                   std::span<double> y) const {
-  if (!spheres_) return;
-  std::vector<double> out(6 * std::size_t(spheres_->size()), 0.0);
+void SphereFrictionPotential::add_distance_tangent(const std::vector<double>& change,
+                                                   std::vector<double>& out) const {
   for_each_term([&](const auto& term) {
-    if (term.touch.pair.bond >= 0) add_tangent(term.touch.pair, by_distance(term), ds, out);
+    if (term.touch.pair.bond >= 0) add_tangent(term.touch.pair, by_distance(term), change, out);
   });
-  spheres_->add_to_owners(out, 6, factor, y);
 }
 
-void SphereFrictionPotential::add_distance_products(std::span<const double> p, double factor,
-                                                    std::span<double> by) const {
-  if (!spheres_) return;
-  const std::vector<double> in = spheres_->gather(p, 6);
+void SphereFrictionPotential::add_distance_products(const std::vector<double>& in, double factor,
+                                                    std::vector<double>& by) const {
   for_each_term([&](const auto& term) {
     if (term.touch.pair.bond >= 0) add_product(term.touch.pair, by_distance(term), in, factor, by);
   });

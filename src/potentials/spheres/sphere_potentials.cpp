@@ -112,6 +112,13 @@ void add_reaction(std::span<double> forces, std::int32_t body, const Vector3d& o
 
 } // namespace
 
+double SphereBarrierPotential::max_share(std::span<const double> u, std::span<const double> du,
+                                         double obstacle_share) {
+  if (law_ == ContactLaw::barrier) return contact_->max_step(u, du, obstacle_share);
+  contact_->cover(u, du);
+  return 1;
+}
+
 double SphereBarrierPotential::obstacle_work() const {
   double work = 0;
   for (const SphereTouch& touch : touching())
@@ -298,25 +305,30 @@ std::vector<parameters::Quantity> SphereFrictionPotential::quantities() const {
 void SphereFrictionPotential::add_parameter_products(std::span<const double>, std::span<const double> p,
                                                      double factor,
                                                      parameters::PhysicalGradient<3>& gradient) const {
-  if (!spheres_ || !coefficients_) return;
-  std::vector<double>& by = gradient.numbers(parameters::quantities::friction);
+  std::vector<double>*by = gradient.find_numbers(parameters::quantities::friction),
+  *by_distance = gradient.find_numbers(bond_distance);
+  if (!spheres_ || (!by && !by_distance)) return;
   const std::vector<double> in = spheres_->gather(p, 6);
+  if (by_distance) add_distance_products(in, factor, *by_distance);
+  if (!by) return;
   for (const SlidingTerm& term : sliding_) {
     const Slip at = slip(term);
     const Vector3d f = factor * term.force * unit_force(at);
     for (int end = 0; end < num_spheres(term.touch.pair); ++end)
-      by[term.entry] += f.dot(at.by_state[end] * tangent(in, end_of(term.touch.pair, end)));
+      (*by)[term.entry] += f.dot(at.by_state[end] * tangent(in, end_of(term.touch.pair, end)));
   }
 }
 
 void SphereFrictionPotential::add_parameter_tangent(std::span<const double>,
                                                     const parameters::PhysicalDirection<3>& direction,
                                                     double factor, std::span<double> y) const {
-  if (!spheres_ || !coefficients_) return;
-  const std::vector<double>* change = direction.find_numbers(parameters::quantities::friction);
-  if (change == nullptr) return;
+  const std::vector<double>*change = direction.find_numbers(parameters::quantities::friction),
+        *of_distance = direction.find_numbers(bond_distance);
+  if (!spheres_ || (!change && !of_distance)) return;
   std::vector<double> out(6 * std::size_t(spheres_->size()), 0.0);
-  for (const SlidingTerm& term : sliding_) {
+  if (of_distance) add_distance_tangent(*of_distance, out);
+  for (std::size_t k = 0; change && k < sliding_.size(); ++k) {
+    const SlidingTerm& term = sliding_[k];
     const Slip at = slip(term);
     const Vector3d f = (*change)[term.entry] * term.force * unit_force(at);
     for (int end = 0; end < num_spheres(term.touch.pair); ++end)

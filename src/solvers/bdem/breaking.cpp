@@ -34,7 +34,7 @@ void sever(BondedParticles& problem, LocalIndex bond, bool by_tension, std::span
   if (problem.particles->owns(problem.particles->bonds[bond]))
     broken.push_back(record_of_break(problem, bond, by_tension, u, time));
   problem.bonds->break_bond(bond);
-  if (problem.contact) problem.contact->pairs.separate(bond, u);
+  if (problem.contact) problem.contact->separate(bond, u);
 }
 
 } // namespace

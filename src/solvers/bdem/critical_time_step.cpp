@@ -53,9 +53,9 @@ double contact_time_step(const BondedParticles& problem) {
   constexpr double share_of_contact = 0.17;
   constexpr int triangles_like_one = 4;
   const auto [first, second] = lightest(problem);
-  const int triangles = problem.contact->pairs.most_triangles_at_once(largest_radius(problem));
+  const int triangles = problem.contact->most_triangles_at_once(largest_radius(problem));
   const double inverse = std::max(1 / first + 1 / second, triangles / (triangles_like_one * first));
-  return share_of_contact * std::numbers::pi / std::sqrt(problem.contact->barrier.stiffness() * inverse);
+  return share_of_contact * std::numbers::pi / std::sqrt(problem.barrier->stiffness() * inverse);
 }
 
 double critical_time_step(const BondedParticles& problem) {

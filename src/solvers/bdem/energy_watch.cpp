@@ -25,7 +25,7 @@ bool is_backward_euler(ParticleIntegrator integrator) {
 } // namespace
 
 EnergyWatch::EnergyWatch(const BondedParticles& problem) {
-  double stiffness = problem.contact ? problem.contact->barrier.stiffness() : 0, radius = 0;
+  double stiffness = problem.barrier ? problem.barrier->stiffness() : 0, radius = 0;
   for (LocalIndex bond = 0; bond < std::ssize(problem.particles->bonds); ++bond)
     stiffness = std::max(stiffness, problem.bonds->stiffness(bond).stretch);
   for (const double r : problem.particles->radii) radius = std::max(radius, r);

@@ -31,8 +31,7 @@ Vector3d braking(const Vector3d& velocity, double inverse_inertia, double contac
 
 } // namespace
 
-ExplicitContact::ExplicitContact(BondedParticles& problem)
-    : problem_(problem), pairs_(problem.contact->pairs) {
+ExplicitContact::ExplicitContact(BondedParticles& problem) : problem_(problem), pairs_(*problem.contact) {
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const auto flags = problem.prescribed.begin() + 6 * std::size_t(k);
     const bool moves = std::none_of(flags, flags + 6, [](char flag) { return flag != 0; });
@@ -51,7 +50,7 @@ void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u
 
 double ExplicitContact::energy() const {
   double sum = 0;
-  for (const SphereTouch& touch : pairs_.touching()) sum += problem_.contact->barrier.energy(touch);
+  for (const SphereTouch& touch : pairs_.touching()) sum += problem_.barrier->energy(touch);
   return sum;
 }
 
@@ -174,19 +173,17 @@ double ExplicitContact::change_velocities(std::span<const double> impulses, std:
 /// has given `normal_impulse` and whose busier sphere is in `contacts` of them.
 std::array<Vector3d, 2> ExplicitContact::friction_impulse(const SphereTouch& touch, const Slip& at,
                                                           double normal_impulse, double contacts) const {
-  const potentials::FrictionCoefficients& mu = problem_.contact->friction.coefficients();
+  const potentials::FrictionCoefficients& mu = problem_.friction->coefficients();
   const potentials::Spheres& spheres = *pairs_.spheres();
   const double coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
                r_a = spheres[touch.pair.a].radius,
                radius = touch.pair.b < 0 ? r_a : (r_a + spheres[touch.pair.b].radius) / 2;
   return {braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
-          braking(at.roll, at.by_moment, contacts,
-                  problem_.contact->friction.rolling() * normal_impulse * radius)};
+          braking(at.roll, at.by_moment, contacts, problem_.friction->rolling() * normal_impulse * radius)};
 }
 
 void ExplicitContact::apply_friction(double duration, std::span<double> v) {
-  if (!problem_.contact->friction.acts() ||
-      !problem_.particles->points->comm->any(!pairs_.touching().empty()))
+  if (!problem_.friction->acts() || !problem_.particles->points->comm->any(!pairs_.touching().empty()))
     return;
   gather_inertia();
   const potentials::Spheres& spheres = *pairs_.spheres();

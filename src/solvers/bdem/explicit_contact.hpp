@@ -52,7 +52,7 @@ private:
     std::int32_t body;
     Eigen::Vector3d linear, angular;
   };
-  double force(const potentials::SphereTouch& touch) const { return problem_.contact->barrier.force(touch); }
+  double force(const potentials::SphereTouch& touch) const { return problem_.barrier->force(touch); }
   double push(const potentials::SphereTouch& touch, const Eigen::Vector3d& impulse,
               const Eigen::Vector3d& moment);
   Eigen::Vector3d obstacle_velocity(const potentials::SphereTouch& touch) const;

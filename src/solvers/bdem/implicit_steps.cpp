@@ -55,9 +55,9 @@ Vector ImplicitSteps::way_of(bool prescribed, const Vector& x, const Vector& goa
 /// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, or as
 /// far as those in contact let them; true if all the way.
 bool ImplicitSteps::advance_prescribed(const Vector& goal, Vector& x) {
-  potentials::SphereContact& pairs = problem_.contact->pairs;
+  potentials::SphereContact& pairs = *problem_.contact;
   const Vector way = way_of(true, x, goal);
-  const double share = problem_.contact->max_step(x.local(), way.owned(), 1);
+  const double share = problem_.barrier->max_share(x.local(), way.owned(), 1);
   manifold_->move(x, share, way);
   pairs.move_obstacles(share < 1 ? pairs.obstacle_share() + share * (1 - pairs.obstacle_share()) : 1);
   return share == 1;
@@ -66,8 +66,8 @@ bool ImplicitSteps::advance_prescribed(const Vector& goal, Vector& x) {
 /// Moves the others towards where they are in `goal`, as far as contact lets them.
 void ImplicitSteps::advance_free(const Vector& goal, Vector& x) {
   const Vector way = way_of(false, x, goal);
-  manifold_->move(
-      x, problem_.contact->max_step(x.local(), way.owned(), problem_.contact->pairs.obstacle_share()), way);
+  manifold_->move(x, problem_.barrier->max_share(x.local(), way.owned(), problem_.contact->obstacle_share()),
+                  way);
 }
 
 /// Solves a step whose inertia leads to `start`. What is prescribed may have to wait until others have given
@@ -101,14 +101,14 @@ bool ImplicitSteps::solve_with_motion(const Vector& start, std::span<const doubl
 /// options say.
 bool ImplicitSteps::relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,
                                    ParticleStep& step) {
-  if (!problem_.contact || !problem_.contact->friction.acts()) return true;
+  if (!problem_.friction || !problem_.friction->acts()) return true;
   const bool until_converged = options_.friction_iterations < 0;
   const int passes = until_converged ? max_friction_passes : options_.friction_iterations;
   Vector last(step.u), way(step.v);
   for (int pass = 1; pass < passes; ++pass) {
     last.copy_from(step.u);
-    problem_.contact->update(step.u.local());
-    problem_.contact->friction.lag(step.u.local(), from.u.local(), dt);
+    problem_.update(step.u.local());
+    problem_.friction->lag(step.u.local(), from.u.local(), dt);
     if (!solve(momentum, step.u, step)) return false;
     manifold_->difference(last, step.u, way);
     if (way.norm_infinity() <= options_.tolerance * smallest_radius_) return true;
@@ -306,7 +306,7 @@ void ImplicitSteps::velocity(const Vector& from, const Vector& x, double dt, Vec
           -2 * problem_.particles->radii[k] / dt * s * (geometry::left_tangent(now.q) * before.q);
     }
   std::vector<double> force(values.size(), 0.0);
-  if (problem_.contact) problem_.contact->update(x.local());
+  problem_.update(x.local());
   objective_.add_forces(x, dt, force);
   for (std::size_t i = 0; i < values.size(); ++i)
     if (problem_.prescribed[i] == 0) values[i] -= force[i] / objective_.mass()[i];
@@ -315,8 +315,8 @@ void ImplicitSteps::velocity(const Vector& from, const Vector& x, double dt, Vec
 
 double ImplicitSteps::contact_energy(const Vector& u) const {
   if (!problem_.contact) return 0;
-  problem_.contact->update(u.local());
-  return problem_.contact->barrier.value(u.local());
+  problem_.update(u.local());
+  return problem_.barrier->value(u.local());
 }
 
 /// What the predictor of the paper takes from spins, beyond backward Euler: the work of the force of inertia
@@ -341,15 +341,14 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
   Vector way(step.v);
   manifold_->difference(from.u, step.u, way);
   std::vector<double> force(way.owned().size(), 0.0);
-  problem_.bonds->add_gradient(step.u.local(), 1 / objective_.share(), force);
-  double work = 0, lost = 0, friction_loss = 0;
-  if (problem_.contact) {
-    problem_.contact->update(step.u.local());
-    problem_.contact->add_gradient(step.u.local(), 1, force);
-    friction_loss = problem_.contact->friction.dissipation();
-    work = problem_.contact->barrier.obstacle_work() + problem_.contact->friction.obstacle_work();
-    lost = work - friction_loss;
+  problem_.update(step.u.local());
+  double work = 0;
+  for (const auto& term : problem_.terms) {
+    term->add_gradient(step.u.local(), objective_.share_of(*term) / objective_.share(), force);
+    work += term->obstacle_work();
   }
+  const double friction_loss = problem_.friction ? problem_.friction->dissipation() : 0;
+  double lost = work - friction_loss;
   step.reactions = reactions(objective_, problem_, from, dt, force, step);
   for (std::size_t i = 0; i < force.size(); ++i) {
     const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective_.mass()[i];
@@ -386,10 +385,10 @@ void ImplicitSteps::soften(const stepping::State& from, double time, ParticleSte
     const bool by_tension = stress_ratio(problem_, bond, problem_.bonds->forces_of(bond, u)).by_tension;
     if (problem_.particles->owns(problem_.particles->bonds[k]))
       step.broken.push_back(record_of_break(problem_, bond, by_tension, u, time));
-    if (problem_.contact) problem_.contact->pairs.separate(bond, u);
+    if (problem_.contact) problem_.contact->separate(bond, u);
   }
   if (problem_.contact) {
-    const std::vector<double>& distances = problem_.contact->pairs.bond_distances();
+    const std::vector<double>& distances = problem_.contact->bond_distances();
     step.internal.insert(step.internal.end(), distances.begin(), distances.end());
   }
   set_internal(problem_, step.internal);
@@ -400,7 +399,7 @@ void ImplicitSteps::soften(const stepping::State& from, double time, ParticleSte
 
 /// Puts what nothing holds in front of what that led to. Collective.
 void ImplicitSteps::name_loose_piece(ParticleStep& step) const {
-  if (problem_.contact) problem_.contact->update(step.u.local());
+  problem_.update(step.u.local());
   const std::string loose = describe_loose_piece(problem_, step.u.local());
   if (loose.empty()) return;
   step.failure =
@@ -463,7 +462,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   if (options_.integrator == ParticleIntegrator::paper_literal)
     take_predictor_of_paper(from.u, momentum, target);
   objective_.begin_step(from.u, target, time, dt);
-  if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
+  problem_.begin_contact(time, dt, from.u.local());
   if (!solve_with_motion(start, momentum.owned(), time, step) ||
       (accuracy_ == Accuracy::converged && !relag_friction(from, momentum.owned(), dt, step)) ||
       (!problem_.softens() && !break_until_none(from, momentum.owned(), time, dt, max_broken_share, step))) {

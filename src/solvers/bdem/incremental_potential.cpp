@@ -95,7 +95,9 @@ Vector3d ParticleIncrementalPotential::step_turn(const linalg::Vector& x, LocalI
 
 double ParticleIncrementalPotential::value(const linalg::Vector& x) {
   const auto& particles = *problem_.particles;
-  double sum = scale_ * problem_.bonds->value(x.local());
+  problem_.update(x.local());
+  double sum = 0;
+  for (const auto& term : problem_.terms) sum += factor_of(*term) * term->value(x.local());
   for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
     const potentials::Particle now = particle_at(x.local(), k);
     sum -= scale_ * share() *
@@ -106,17 +108,12 @@ double ParticleIncrementalPotential::value(const linalg::Vector& x) {
     sum += problem_.mass[k] / 2 * (now.p - target.p).squaredNorm() +
            2 * problem_.inertia(k) * (now.q - aligned(target.q, now.q)).squaredNorm();
   }
-  if (problem_.contact) {
-    problem_.contact->update(x.local());
-    sum += scale_ * share() * problem_.contact->value(x.local());
-  }
   return x.layout().comm->sum(sum);
 }
 
 void ParticleIncrementalPotential::add_forces(const linalg::Vector& x, double factor,
                                               std::span<double> g) const {
-  problem_.bonds->add_gradient(x.local(), factor, g);
-  if (problem_.contact) problem_.contact->add_gradient(x.local(), factor * share(), g);
+  for (const auto& term : problem_.terms) term->add_gradient(x.local(), factor * share_of(*term), g);
   for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
     shift_of(g, k) -= factor * share() * shift_of(loads(), k);
     turn_of(g, k) -= factor * share() *
@@ -141,7 +138,7 @@ void ParticleIncrementalPotential::add_inertia(const linalg::Vector& x, std::spa
 void ParticleIncrementalPotential::gradient(const linalg::Vector& x, linalg::Vector& g) {
   g.fill(0);
   const auto values = g.write_owned();
-  if (problem_.contact) problem_.contact->update(x.local());
+  problem_.update(x.local());
   add_forces(x, scale_, values);
   if (has_inertia()) add_inertia(x, values);
   clear_prescribed(values);
@@ -165,9 +162,12 @@ Matrix3d ParticleIncrementalPotential::turning_hessian(const linalg::Vector& x, 
 }
 
 void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, newton::Projection projection) {
+  problem_.update(x.local());
   matrix_.set_zero();
   assembler_.begin();
-  problem_.bonds->add_hessian(x.local(), scale_, projection, {&assembler_, nullptr});
+  if (contact_matrix_) contact_matrix_->begin();
+  const linalg::HessianSink sink{&assembler_, contact_matrix_ ? &*contact_matrix_ : nullptr};
+  for (const auto& term : problem_.terms) term->add_hessian(x.local(), factor_of(*term), projection, sink);
   for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
     Eigen::Matrix<double, 6, 6> block = Eigen::Matrix<double, 6, 6>::Zero();
     if (has_inertia()) block.diagonal().head<3>().setConstant(mass_[6 * std::size_t(k)]);
@@ -175,14 +175,7 @@ void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, new
     assembler_.add_diagonal(k, block.data());
   }
   assembler_.end();
-  if (contact_matrix_) {
-    problem_.contact->update(x.local());
-    contact_matrix_->begin();
-    const linalg::HessianSink sink{nullptr, &*contact_matrix_};
-    problem_.contact->barrier.add_hessian(x.local(), scale_ * share(), projection, sink);
-    problem_.contact->friction.add_hessian(x.local(), scale_ * share(), projection, sink);
-    contact_matrix_->finish();
-  }
+  if (contact_matrix_) contact_matrix_->finish();
   matrix_.set_identity_rows(1);
   position_ = x;
   linear_solver_.update(
@@ -227,7 +220,7 @@ linalg::LinearResult ParticleIncrementalPotential::solve(const linalg::Vector& r
 /// Shifts leave the kinks of friction unseen, across which most of their steps would lead; the projected
 /// Hessian knows them.
 bool ParticleIncrementalPotential::tries_exact_shifts() const {
-  const bool rubs = problem_.contact && problem_.contact->friction.acts();
+  const bool rubs = problem_.friction && problem_.friction->acts();
   return linear_solver_.method() == linalg::LinearMethod::direct && !rubs;
 }
 
@@ -248,7 +241,7 @@ double ParticleIncrementalPotential::max_step(const linalg::Vector& x, const lin
   if (!problem_.contact) return share;
   std::vector<double> way(d.owned().begin(), d.owned().end());
   for (double& entry : way) entry *= share;
-  return share * problem_.contact->max_step(x.local(), way, problem_.contact->pairs.obstacle_share());
+  return share * problem_.barrier->max_share(x.local(), way, problem_.contact->obstacle_share());
 }
 
 /// sqrt(g' M^-1 g).

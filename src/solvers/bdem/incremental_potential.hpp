@@ -58,6 +58,11 @@ public:
   double share() const;
   /// s.
   double scale() const { return scale_; }
+  /// What the force of a term has to be multiplied by, and its energy in E: bonds have dx*/dx in theirs.
+  double share_of(const potentials::Potential<3>& term) const {
+    return &term == problem_.bonds ? 1 : share();
+  }
+  double factor_of(const potentials::Potential<3>& term) const { return scale_ * share_of(term); }
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
   int linear_iterations() const { return linear_iterations_; }
 

@@ -40,7 +40,7 @@ struct Piece {
 std::vector<double> touching(const BondedParticles& problem, const std::vector<GlobalIndex>& piece) {
   std::vector<double> owned(piece.size(), 0.0);
   if (!problem.contact) return owned;
-  const potentials::SphereContact& pairs = problem.contact->pairs;
+  const potentials::SphereContact& pairs = *problem.contact;
   const potentials::Spheres& spheres = *pairs.spheres();
   const std::vector<double> numbers = spheres.gather(std::vector<double>(piece.begin(), piece.end()), 1);
   std::vector<double> flags(spheres.size(), 0.0);

@@ -13,7 +13,7 @@ constexpr int work_of_particle = 10, work_of_bond_end = 1, work_of_contact_end =
 /// Adds those of contacts to the work of owned particles.
 void add_contacts(const BondedParticles& problem, std::span<double> work,
                   std::vector<std::array<GlobalIndex, 2>>& contacts) {
-  const potentials::SphereContact& pairs = problem.contact->pairs;
+  const potentials::SphereContact& pairs = *problem.contact;
   const potentials::Spheres& spheres = *pairs.spheres();
   const std::vector<double> own(problem.particles->ids.begin(), problem.particles->ids.end());
   const std::vector<double> ids = spheres.gather(own, 1);
@@ -41,7 +41,7 @@ ParticleWork work_of(const BondedParticles& problem, double time, std::span<cons
   }
   ParticleWork result;
   if (problem.contact) {
-    problem.contact->pairs.begin_step(time, 0, u);
+    problem.contact->begin_step(time, 0, u);
     add_contacts(problem, work, result.contacts);
   }
   result.of_owned.assign(work.begin(), work.end());

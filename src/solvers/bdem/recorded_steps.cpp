@@ -6,7 +6,6 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/rotation_vector.hpp"
-#include "recoil/particles/bond_values.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/incremental_potential.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
@@ -33,7 +32,7 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
   if (integrator == ParticleIntegrator::del_exact || integrator == ParticleIntegrator::leapfrog)
     throw InputError("time/integrator",
                      "gradients need quasistatic steps, be_reflect or mid_reflectT; others have no adjoint");
-  if (problem.contact && problem.contact->friction.acts() && options.friction_iterations != 1)
+  if (problem.friction && problem.friction->acts() && options.friction_iterations != 1)
     throw InputError(
         "solver/contact/friction_iterations",
         "gradients of bonded particles need 1, normal forces of friction from the start of a step");
@@ -57,7 +56,7 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
 ///
 /// in which the velocity stands as the first equation leaves it, without forces. Turns a of a body before a
 /// rotation b turn it by R(b)' a after.
-class LinearizedStep {
+class LinearizedStep : public virtual stepping::StepMap {
 public:
   LinearizedStep(BondedParticles& problem, const BondedParticlesOptions& options)
       : problem_(problem), objective_(problem, options),
@@ -67,30 +66,30 @@ public:
     require_adjoint(problem, options);
   }
 
-  void linearize(const stepping::StepRecord& record, const State& now, const State& previous);
-  double time() const { return record_->time; }
-  stepping::LinearSolve solve(const Vector& b, Vector& x, double relative_tolerance);
-  double gradient_product(const Vector& p);
-  void multiply_matrix(const Vector& x, Vector& y) const;
+  void linearize(const stepping::StepRecord& record, const State& now, const State& previous) override;
+  stepping::LinearSolve solve(const Vector& b, Vector& x, double relative_tolerance) override;
+  void multiply_stiffness(const Vector& x, Vector& y) override;
 
-  void multiply_start(const Vector& du, const Vector& dv, Vector& y) const;
-  void add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) const;
-  void multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p, Vector& dv) const;
+  void multiply_start(const Vector& du, const Vector& dv, Vector& y) override;
+  void add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) override;
+  void multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p, Vector& dv) override;
   void add_velocity_transposed(const Vector& nu, Vector& by_u, Vector& by_previous_u,
-                               Vector& by_previous_v) const;
+                               Vector& by_previous_v) override;
 
-  void add_internal_start(std::span<const double> ds_p, Vector& y) const;
-  void add_internal_start_transposed(const Vector& p, std::span<double> by_internal) const;
-  void add_internal(std::span<const double> ds_p, const Vector& du, std::span<double> ds) const;
+  void add_internal_start(std::span<const double> ds_p, Vector& y) override;
+  void add_internal_start_transposed(const Vector& p, std::span<double> by_internal) override;
+  void add_internal(std::span<const double> ds_p, const Vector& du, std::span<double> ds) override;
   void add_internal_transposed(std::span<const double> sigma, Vector& by_u,
-                               std::span<double> by_previous_internal) const;
-  void add_internal_products(std::span<const double> sigma, BondedGradient& gradient) const;
-  void add_internal_tangent(const BondedDirection& change, std::span<double> ds) const;
+                               std::span<double> by_previous_internal) override;
 
-  void add_parameter_products(const Vector& p, double factor, BondedGradient& gradient) const;
-  /// 6 numbers an owned particle.
-  std::vector<double> load_products(const Vector& p, double factor) const;
-  void parameter_tangent(const BondedDirection& change, std::span<const double> loads, Vector& y) const;
+protected:
+  double time() const { return record_->time; }
+  double product_with_gradient(const Vector& p);
+  void add_products(const Vector& p, double factor, parameters::PhysicalGradient<3>& gradient) const;
+  void set_tangent(const parameters::PhysicalDirection<3>& change, Vector& y) const;
+  void add_products_of_internal(std::span<const double> sigma,
+                                parameters::PhysicalGradient<3>& gradient) const;
+  void add_tangent_of_internal(const parameters::PhysicalDirection<3>& change, std::span<double> ds) const;
 
 private:
   /// How a particle depends on itself.
@@ -103,6 +102,7 @@ private:
              speed_by_speed = Matrix3d::Zero();
     Matrix3d moment_by_space = Matrix3d::Zero(); ///< of a moment in space to minus what the equations have
   };
+  using Potential = potentials::Potential<3>;
   LocalIndex num_owned() const { return problem_.particles->num_owned(); }
   /// How far the velocity goes with x_n+1 - x_n over dt: with twice as much it takes that of x_n off.
   double pace(LocalIndex particle, int component) const {
@@ -116,11 +116,14 @@ private:
   };
   Block block_of(LocalIndex particle) const;
   std::size_t num_bonds() const { return problem_.particles->bonds.size(); }
-  bool has_distances() const { return problem_.softens() && problem_.contact; }
   double load_factor() const { return objective_.scale() * objective_.share(); }
-  double slope(std::size_t bond) const {
-    return integrity_slope(previous_->internal[bond], problem_.damage_width);
+  /// act(term, what its energy is multiplied by in the equations).
+  template <class Act>
+  void for_each_term(Act act) const {
+    for (const auto& term : problem_.terms) act(*term, objective_.factor_of(*term));
   }
+  /// What forces and inertia of a particle push along for each unit of its mass: of shifts, of turns.
+  std::array<Vector3d, 2> by_mass(LocalIndex particle) const;
 
   BondedParticles& problem_;
   ParticleIncrementalPotential objective_;
@@ -150,7 +153,8 @@ void LinearizedStep::linearize(const stepping::StepRecord& record, const State& 
     updates_.push_back({num_bonds() + bond, bond, by_ends});
   objective_.begin_step(previous.u, target_, record.time, record.dt);
   if (problem_.contact)
-    problem_.contact->restore_step(record.time, record.dt, previous.u.local(), now.u.local());
+    restore_contact(*problem_.contact, *problem_.barrier, *problem_.friction, record.time, record.dt,
+                    previous.u.local(), now.u.local());
   objective_.assemble_hessian(now.u, newton::Projection::none);
   blocks_.clear();
   for (LocalIndex k = 0; k < num_owned(); ++k) blocks_.push_back(block_of(k));
@@ -196,18 +200,18 @@ stepping::LinearSolve LinearizedStep::solve(const Vector& b, Vector& x, double r
   return {result.outcome == linalg::LinearOutcome::converged, result.iterations, result.relative_residual};
 }
 
-double LinearizedStep::gradient_product(const Vector& p) {
+double LinearizedStep::product_with_gradient(const Vector& p) {
   Vector g(p.shared_layout());
   objective_.gradient(now_->u, g);
   return p.dot(g);
 }
 
-void LinearizedStep::multiply_matrix(const Vector& x, Vector& y) const {
+void LinearizedStep::multiply_stiffness(const Vector& x, Vector& y) {
   y.fill(0);
   const auto values = y.write_owned();
-  problem_.bonds->add_hessian_product(now_->u.local(), x.local(), objective_.scale(), values);
-  if (problem_.contact)
-    problem_.contact->add_hessian_product(now_->u.local(), x.local(), load_factor(), values);
+  for_each_term([&](const Potential& term, double factor) {
+    term.add_hessian_product(now_->u.local(), x.local(), factor, values);
+  });
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_) shift_of(values, k) += problem_.mass[k] * shift_of(x.local(), k);
     turn_of(values, k) +=
@@ -216,18 +220,12 @@ void LinearizedStep::multiply_matrix(const Vector& x, Vector& y) const {
   y.update_ghosts();
 }
 
-/// The energy at the middle is the same function of both ends of a step: with the ends exchanged the product
-/// with rows at the start has rows at the end.
-void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& y) const {
+void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& y) {
   y.fill(0);
   const auto values = y.write_owned();
-  if (at_middle_) {
-    problem_.bonds->begin_step({record_->time, record_->dt, 1, now_->u.local()});
-    problem_.bonds->add_transported_product(previous_->u.local(), du.local(), objective_.scale(), values);
-    problem_.bonds->begin_step({record_->time, record_->dt, 1, previous_->u.local()});
-  }
-  if (problem_.contact)
-    problem_.contact->friction.add_previous_tangent(now_->u.local(), du.local(), load_factor(), values);
+  for_each_term([&](const Potential& term, double factor) {
+    term.add_previous_tangent(now_->u.local(), du.local(), factor, values);
+  });
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_)
       shift_of(values, k) -=
@@ -238,11 +236,11 @@ void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& 
   y.update_ghosts();
 }
 
-void LinearizedStep::add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) const {
+void LinearizedStep::add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) {
   const auto u = by_u.write_owned(), v = by_v.write_owned();
-  if (at_middle_) problem_.bonds->add_transported_product(now_->u.local(), p.local(), objective_.scale(), u);
-  if (problem_.contact)
-    problem_.contact->friction.add_previous_product(now_->u.local(), p.local(), load_factor(), u);
+  for_each_term([&](const Potential& term, double factor) {
+    term.add_previous_product(now_->u.local(), p.local(), factor, u);
+  });
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_) {
       shift_of(u, k) -= problem_.mass[k] * shift_of(p.local(), k);
@@ -253,8 +251,7 @@ void LinearizedStep::add_start_transposed(const Vector& p, Vector& by_u, Vector&
   }
 }
 
-void LinearizedStep::multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p,
-                                       Vector& dv) const {
+void LinearizedStep::multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p, Vector& dv) {
   dv.fill(0);
   const auto values = dv.write_owned();
   for (LocalIndex k = 0; k < num_owned() && !is_at_rest_; ++k) {
@@ -270,7 +267,7 @@ void LinearizedStep::multiply_velocity(const Vector& du, const Vector& du_p, con
 }
 
 void LinearizedStep::add_velocity_transposed(const Vector& nu, Vector& by_u, Vector& by_previous_u,
-                                             Vector& by_previous_v) const {
+                                             Vector& by_previous_v) {
   const auto u = by_u.write_owned(), u_p = by_previous_u.write_owned(), v_p = by_previous_v.write_owned();
   for (LocalIndex k = 0; k < num_owned() && !is_at_rest_; ++k) {
     for (int c = 0; c < 3; ++c) {
@@ -287,31 +284,25 @@ void LinearizedStep::add_velocity_transposed(const Vector& nu, Vector& by_u, Vec
 }
 
 /// The equations see the integrity of bonds and the least distances at the start of the step.
-void LinearizedStep::add_internal_start(std::span<const double> ds_p, Vector& y) const {
+void LinearizedStep::add_internal_start(std::span<const double> ds_p, Vector& y) {
   if (!problem_.softens()) return;
-  std::vector<double> change(ds_p.begin(), ds_p.begin() + std::ptrdiff_t(num_bonds()));
-  for (std::size_t bond = 0; bond < change.size(); ++bond) change[bond] *= slope(bond);
-  problem_.bonds->add_integrity_tangent(now_->u.local(), change, objective_.scale(), y.write_owned());
-  if (has_distances())
-    problem_.contact->add_distance_tangent(ds_p.subspan(num_bonds()), load_factor(), y.write_owned());
+  const auto change = internal_direction(problem_, previous_->internal, ds_p);
+  for_each_term([&](const Potential& term, double factor) {
+    term.add_parameter_tangent(now_->u.local(), change, factor, y.write_owned());
+  });
   y.update_ghosts();
 }
 
-void LinearizedStep::add_internal_start_transposed(const Vector& p, std::span<double> by_internal) const {
+void LinearizedStep::add_internal_start_transposed(const Vector& p, std::span<double> by_internal) {
   if (!problem_.softens()) return;
-  std::vector<double> by_bond(num_bonds(), 0.0);
-  problem_.bonds->add_integrity_products(now_->u.local(), p.local(), objective_.scale(), by_bond);
-  for (std::size_t bond = 0; bond < num_bonds(); ++bond) by_internal[bond] += slope(bond) * by_bond[bond];
-  if (!has_distances()) return;
-  // One of the ranks that hold a bond has its pair.
-  std::ranges::fill(by_bond, 0.0);
-  problem_.contact->add_distance_products(p.local(), load_factor(), by_bond);
-  particles::sum_bond_values(*problem_.particles, by_bond);
-  for (std::size_t bond = 0; bond < num_bonds(); ++bond) by_internal[num_bonds() + bond] += by_bond[bond];
+  auto gradient = internal_gradient(problem_);
+  for_each_term([&](const Potential& term, double factor) {
+    term.add_parameter_products(now_->u.local(), p.local(), factor, gradient);
+  });
+  add_by_internal(problem_, previous_->internal, gradient, by_internal);
 }
 
-void LinearizedStep::add_internal(std::span<const double> ds_p, const Vector& du,
-                                  std::span<double> ds) const {
+void LinearizedStep::add_internal(std::span<const double> ds_p, const Vector& du, std::span<double> ds) {
   std::vector<double> kept(ds_p.begin(), ds_p.end());
   for (const auto& [entry, bond, by_ends] : updates_)
     kept[entry] = by_ends.dot(potentials::unknowns_of_ends(problem_.particles->bonds[bond], du.local()));
@@ -319,7 +310,7 @@ void LinearizedStep::add_internal(std::span<const double> ds_p, const Vector& du
 }
 
 void LinearizedStep::add_internal_transposed(std::span<const double> sigma, Vector& by_u,
-                                             std::span<double> by_previous_internal) const {
+                                             std::span<double> by_previous_internal) {
   const auto u = by_u.write_owned();
   std::vector<double> kept(sigma.begin(), sigma.end());
   for (const auto& [entry, bond, by_ends] : updates_) {
@@ -329,159 +320,116 @@ void LinearizedStep::add_internal_transposed(std::span<const double> sigma, Vect
   for (std::size_t i = 0; i < kept.size(); ++i) by_previous_internal[i] += kept[i];
 }
 
-void LinearizedStep::add_internal_products(std::span<const double> sigma, BondedGradient& gradient) const {
+void LinearizedStep::add_products_of_internal(std::span<const double> sigma,
+                                              parameters::PhysicalGradient<3>& gradient) const {
   for (const DamageGrowth& growth : growth_) {
     if (!problem_.particles->owns(problem_.particles->bonds[growth.bond])) continue;
     for (const auto& [quantity, derivative] : by_quantities(growth))
-      gradient.interactions.numbers(*quantity)[growth.bond] += derivative * sigma[growth.bond];
+      gradient.numbers(*quantity)[growth.bond] += derivative * sigma[growth.bond];
   }
 }
 
-void LinearizedStep::add_internal_tangent(const BondedDirection& change, std::span<double> ds) const {
+void LinearizedStep::add_tangent_of_internal(const parameters::PhysicalDirection<3>& change,
+                                             std::span<double> ds) const {
   for (const DamageGrowth& growth : growth_)
     for (const auto& [quantity, derivative] : by_quantities(growth))
-      ds[growth.bond] += derivative * change.interactions.numbers(*quantity)[growth.bond];
+      if (const std::vector<double>* of_bonds = change.find_numbers(*quantity))
+        ds[growth.bond] += derivative * (*of_bonds)[growth.bond];
 }
 
-void LinearizedStep::add_parameter_products(const Vector& p, double factor, BondedGradient& gradient) const {
-  problem_.bonds->add_parameter_products(now_->u.local(), p.local(), factor * objective_.scale(),
-                                         gradient.interactions);
-  if (problem_.contact)
-    problem_.contact->friction.add_parameter_products(now_->u.local(), p.local(), factor * load_factor(),
-                                                      gradient.interactions);
+std::array<Vector3d, 2> LinearizedStep::by_mass(LocalIndex particle) const {
+  std::array<Vector3d, 2> by{-load_factor() * problem_.gravity, Vector3d::Zero()};
+  if (is_at_rest_) return by;
+  by[0] += particle_at(now_->u.local(), particle).p - particle_at(target_.local(), particle).p;
+  by[1] = -2 * problem_.inertia(particle) / (problem_.mass[particle] * problem_.particles->radii[particle]) *
+          blocks_[particle].t;
+  return by;
+}
+
+void LinearizedStep::add_products(const Vector& p, double factor,
+                                  parameters::PhysicalGradient<3>& gradient) const {
+  for_each_term([&](const Potential& term, double of_term) {
+    term.add_parameter_products(now_->u.local(), p.local(), factor * of_term, gradient);
+  });
+  std::vector<double>& by_mass_of = gradient.numbers(particle_mass);
+  Vector3d& by_gravity = gradient.vectors(gravity_vector)[0];
+  auto &by_forces = gradient.vectors(particle_loads), &by_moments = gradient.vectors(particle_moments);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     const Vector3d shift = factor * shift_of(p.local(), k), turn = factor * turn_of(p.local(), k);
-    gradient.gravity -= load_factor() * problem_.mass[k] * shift;
-    gradient.mass[k] -= load_factor() * shift.dot(problem_.gravity);
-    if (!is_at_rest_)
-      gradient.mass[k] += shift.dot(particle_at(now_->u.local(), k).p - particle_at(target_.local(), k).p) -
-                          2 * problem_.inertia(k) / (problem_.mass[k] * problem_.particles->radii[k]) *
-                              turn.dot(blocks_[k].t);
+    const auto [by_shift, by_turn] = by_mass(k);
+    by_mass_of[k] += shift.dot(by_shift) + turn.dot(by_turn);
+    by_gravity -= load_factor() * problem_.mass[k] * shift;
+    by_forces[k] -= load_factor() * shift;
+    by_moments[k] -= load_factor() * (blocks_[k].moment_by_space.transpose() * turn);
   }
 }
 
-std::vector<double> LinearizedStep::load_products(const Vector& p, double factor) const {
-  std::vector<double> result(6 * std::size_t(num_owned()));
-  const std::span<double> values(result);
-  for (LocalIndex k = 0; k < num_owned(); ++k) {
-    shift_of(values, k) = -factor * load_factor() * shift_of(p.local(), k);
-    turn_of(values, k) =
-        -factor * load_factor() * (blocks_[k].moment_by_space.transpose() * turn_of(p.local(), k));
-  }
-  return result;
-}
-
-void LinearizedStep::parameter_tangent(const BondedDirection& change, std::span<const double> loads,
-                                       Vector& y) const {
+void LinearizedStep::set_tangent(const parameters::PhysicalDirection<3>& change, Vector& y) const {
   y.fill(0);
   const auto values = y.write_owned();
-  problem_.bonds->add_parameter_tangent(now_->u.local(), change.interactions, objective_.scale(), values);
-  if (problem_.contact)
-    problem_.contact->friction.add_parameter_tangent(now_->u.local(), change.interactions, load_factor(),
-                                                     values);
+  for_each_term([&](const Potential& term, double factor) {
+    term.add_parameter_tangent(now_->u.local(), change, factor, values);
+  });
+  const auto* mass = change.find_numbers(particle_mass);
+  const auto *gravity = change.find_vectors(gravity_vector), *forces = change.find_vectors(particle_loads),
+             *moments = change.find_vectors(particle_moments);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
-    const double dm = change.mass[k];
-    shift_of(values, k) -=
-        load_factor() * (problem_.mass[k] * change.gravity + dm * problem_.gravity + shift_of(loads, k));
-    turn_of(values, k) -= load_factor() * (blocks_[k].moment_by_space * turn_of(loads, k));
-    if (is_at_rest_) continue;
-    shift_of(values, k) += dm * (particle_at(now_->u.local(), k).p - particle_at(target_.local(), k).p);
-    turn_of(values, k) -=
-        dm * 2 * problem_.inertia(k) / (problem_.mass[k] * problem_.particles->radii[k]) * blocks_[k].t;
+    if (gravity) shift_of(values, k) -= load_factor() * problem_.mass[k] * (*gravity)[0];
+    if (forces) shift_of(values, k) -= load_factor() * (*forces)[k];
+    if (moments) turn_of(values, k) -= load_factor() * (blocks_[k].moment_by_space * (*moments)[k]);
+    if (!mass) continue;
+    const auto [by_shift, by_turn] = by_mass(k);
+    shift_of(values, k) += (*mass)[k] * by_shift;
+    turn_of(values, k) += (*mass)[k] * by_turn;
   }
   y.update_ghosts();
 }
 
-/// What both directions of a sweep ask for alike.
-template <class Interface>
-class RecordedStep : public Interface, public stepping::StepMap {
+class ReverseStep final : public LinearizedStep, public stepping::MapReverseStep {
 public:
-  RecordedStep(BondedParticles& problem, const BondedParticlesOptions& options) : step_(problem, options) {}
+  ReverseStep(BondedParticles& problem, const BondedParticlesOptions& options,
+              stepping::SweepProducts<3>& products)
+      : LinearizedStep(problem, options), products_(products) {}
 
-  stepping::StepMap* map() override { return this; }
-  void linearize(const stepping::StepRecord& record, const State& now, const State& previous) override {
-    step_.linearize(record, now, previous);
-  }
-  stepping::LinearSolve solve(const Vector& b, Vector& x, double relative_tolerance) override {
-    return step_.solve(b, x, relative_tolerance);
-  }
-  void multiply_stiffness(const Vector& x, Vector& y) override { step_.multiply_matrix(x, y); }
-  void multiply_start(const Vector& du_p, const Vector& dv_p, Vector& y) override {
-    step_.multiply_start(du_p, dv_p, y);
-  }
-  void add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) override {
-    step_.add_start_transposed(p, by_u, by_v);
-  }
-  void multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p, Vector& dv) override {
-    step_.multiply_velocity(du, du_p, dv_p, dv);
-  }
-  void add_velocity_transposed(const Vector& nu, Vector& by_u, Vector& by_previous_u,
-                               Vector& by_previous_v) override {
-    step_.add_velocity_transposed(nu, by_u, by_previous_u, by_previous_v);
-  }
-  void add_internal_start(std::span<const double> ds_p, Vector& y) override {
-    step_.add_internal_start(ds_p, y);
-  }
-  void add_internal_start_transposed(const Vector& p, std::span<double> by_internal) override {
-    step_.add_internal_start_transposed(p, by_internal);
-  }
-  void add_internal(std::span<const double> ds_p, const Vector& du, std::span<double> ds) override {
-    step_.add_internal(ds_p, du, ds);
-  }
-  void add_internal_transposed(std::span<const double> sigma, Vector& by_u,
-                               std::span<double> by_previous_internal) override {
-    step_.add_internal_transposed(sigma, by_u, by_previous_internal);
-  }
-
-protected:
-  LinearizedStep step_;
-};
-
-class ReverseStep final : public RecordedStep<stepping::DifferentiableStep> {
-public:
-  ReverseStep(BondedParticles& problem, const BondedParticlesOptions& options, BondedSweepProducts& products)
-      : RecordedStep(problem, options), products_(products) {}
-
-  double gradient_product(const Vector& p) override { return step_.gradient_product(p); }
+  double gradient_product(const Vector& p) override { return product_with_gradient(p); }
   bool wants_prescribed_products() const override { return bool(products_.prescribed); }
   void add_parameter_products(std::size_t objective, const Vector& p, double factor) override {
-    step_.add_parameter_products(p, factor, products_.gradients[objective]);
-    if (products_.loads) products_.loads(objective, step_.time(), step_.load_products(p, factor));
+    add_products(p, factor, products_.gradients[objective]);
+    if (products_.loads) products_.loads(objective, time());
   }
   void add_internal_products(std::size_t objective, std::span<const double> sigma) override {
-    step_.add_internal_products(sigma, products_.gradients[objective]);
+    add_products_of_internal(sigma, products_.gradients[objective]);
   }
   void add_prescribed_products(std::size_t objective, const Vector& y) override {
-    products_.prescribed(objective, step_.time(), y);
+    products_.prescribed(objective, time(), 1, y);
   }
   void add_initial_products(std::size_t objective, const Vector& y, const Vector& z) override {
     if (products_.initial) products_.initial(objective, y, z);
   }
 
 private:
-  BondedSweepProducts& products_;
+  stepping::SweepProducts<3>& products_;
 };
 
-class ForwardStep final : public RecordedStep<stepping::TangentStep> {
+class ForwardStep final : public LinearizedStep, public stepping::MapTangentStep {
 public:
   ForwardStep(BondedParticles& problem, const BondedParticlesOptions& options,
-              BondedSweepDirections& directions)
-      : RecordedStep(problem, options), directions_(directions) {}
+              stepping::SweepDirections<3>& directions)
+      : LinearizedStep(problem, options), directions_(directions) {}
 
   std::size_t num_directions() const override { return directions_.changes.size(); }
   void parameter_tangent(std::size_t direction, Vector& y) override {
-    std::vector<double> loads(y.owned().size(), 0.0);
-    if (directions_.loads) directions_.loads(direction, step_.time(), loads);
-    step_.parameter_tangent(directions_.changes[direction], loads, y);
+    if (directions_.loads) directions_.loads(direction, time());
+    set_tangent(directions_.changes[direction], y);
   }
   void prescribed_tangent(std::size_t direction, Vector& y) override {
     y.fill(0);
     if (!directions_.prescribed) return;
-    directions_.prescribed(direction, step_.time(), y);
+    directions_.prescribed(direction, time(), 1, y);
     y.update_ghosts();
   }
   void add_internal_tangent(std::size_t direction, std::span<double> ds) override {
-    step_.add_internal_tangent(directions_.changes[direction], ds);
+    add_tangent_of_internal(directions_.changes[direction], ds);
   }
   void initial_tangent(std::size_t direction, Vector& y, Vector& z) override {
     y.fill(0);
@@ -493,47 +441,20 @@ public:
   }
 
 private:
-  BondedSweepDirections& directions_;
+  stepping::SweepDirections<3>& directions_;
 };
 
 } // namespace
 
-std::vector<parameters::Quantity> bond_quantities(const BondedParticles& problem) {
-  std::vector<parameters::Quantity> all = problem.bonds->quantities();
-  if (problem.softens()) all.insert(all.end(), {tensile_strength, shear_strength});
-  return all;
-}
-
-std::vector<parameters::Quantity> interaction_quantities(const BondedParticles& problem) {
-  std::vector<parameters::Quantity> all = bond_quantities(problem);
-  if (problem.contact) std::ranges::copy(problem.contact->friction.quantities(), std::back_inserter(all));
-  return all;
-}
-
-parameters::PhysicalArrays<3>::Sizes interaction_sizes(const BondedParticles& problem) {
-  const std::size_t num_coefficients =
-      problem.contact ? problem.contact->friction.coefficients().values.size() : 0;
-  return {{parameters::Place::bond, problem.particles->bonds.size()},
-          {parameters::Place::coefficient, num_coefficients}};
-}
-
-BondedGradient::BondedGradient(const BondedParticles& problem)
-    : interactions(interaction_sizes(problem), interaction_quantities(problem)),
-      mass(problem.particles->num_owned(), 0.0) {}
-
-BondedDirection::BondedDirection(const BondedParticles& problem)
-    : interactions(interaction_sizes(problem), interaction_quantities(problem)),
-      mass(problem.particles->num_owned(), 0.0) {}
-
-std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(BondedParticles& problem,
-                                                                 const BondedParticlesOptions& options,
-                                                                 BondedSweepProducts& products) {
+std::unique_ptr<stepping::MapReverseStep> make_recorded_step(BondedParticles& problem,
+                                                             const BondedParticlesOptions& options,
+                                                             stepping::SweepProducts<3>& products) {
   return std::make_unique<ReverseStep>(problem, options, products);
 }
 
-std::unique_ptr<stepping::TangentStep> make_tangent_step(BondedParticles& problem,
-                                                         const BondedParticlesOptions& options,
-                                                         BondedSweepDirections& directions) {
+std::unique_ptr<stepping::MapTangentStep> make_tangent_step(BondedParticles& problem,
+                                                            const BondedParticlesOptions& options,
+                                                            stepping::SweepDirections<3>& directions) {
   return std::make_unique<ForwardStep>(problem, options, directions);
 }
 

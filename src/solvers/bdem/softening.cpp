@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recoil/particles/bond_values.hpp"
 #include "solvers/bdem/stress_ratio.hpp"
 
 namespace recoil::solvers {
@@ -16,6 +17,13 @@ double logistic(double kappa, double width) { return (1 - std::tanh((kappa - 1) 
 
 /// (1 - r) over the value at kappa = 0.
 double scale(double width) { return (1 - residual) * (1 + std::exp(-1 / width)); }
+
+template <class Arrays>
+Arrays internal_arrays(const BondedParticles& problem) {
+  std::vector<parameters::Quantity> quantities{potentials::bond_integrity};
+  if (problem.contact) quantities.push_back(potentials::bond_distance);
+  return Arrays(sizes_of(problem), quantities);
+}
 
 } // namespace
 
@@ -36,7 +44,7 @@ std::vector<double> sound_internal(const BondedParticles& problem) {
   const LocalIndex num_bonds = LocalIndex(problem.particles->bonds.size());
   std::vector<double> internal(num_bonds, 0.0);
   for (LocalIndex bond = 0; bond < num_bonds && problem.contact; ++bond)
-    internal.push_back(problem.contact->pairs.sum_of_radii(bond));
+    internal.push_back(problem.contact->sum_of_radii(bond));
   return internal;
 }
 
@@ -44,7 +52,36 @@ void set_internal(const BondedParticles& problem, std::span<const double> intern
   const std::span<const double> kappa = damage_of(problem, internal);
   set_damage(*problem.bonds, kappa, problem.damage_width);
   if (problem.softens() && problem.contact)
-    std::ranges::copy(internal.subspan(kappa.size()), problem.contact->pairs.bond_distances().begin());
+    std::ranges::copy(internal.subspan(kappa.size()), problem.contact->bond_distances().begin());
+}
+
+parameters::PhysicalDirection<3> internal_direction(const BondedParticles& problem,
+                                                    std::span<const double> internal,
+                                                    std::span<const double> ds) {
+  auto direction = internal_arrays<parameters::PhysicalDirection<3>>(problem);
+  std::vector<double>& integrity = direction.numbers(potentials::bond_integrity);
+  for (std::size_t bond = 0; bond < integrity.size(); ++bond)
+    integrity[bond] = ds[bond] * integrity_slope(internal[bond], problem.damage_width);
+  if (std::vector<double>* distance = direction.find_numbers(potentials::bond_distance))
+    std::ranges::copy(ds.subspan(integrity.size()), distance->begin());
+  return direction;
+}
+
+parameters::PhysicalGradient<3> internal_gradient(const BondedParticles& problem) {
+  return internal_arrays<parameters::PhysicalGradient<3>>(problem);
+}
+
+void add_by_internal(const BondedParticles& problem, std::span<const double> internal,
+                     parameters::PhysicalGradient<3>& gradient, std::span<double> by_internal) {
+  const std::vector<double>& by_integrity = gradient.numbers(potentials::bond_integrity);
+  const std::size_t num_bonds = by_integrity.size();
+  for (std::size_t bond = 0; bond < num_bonds; ++bond)
+    by_internal[bond] += integrity_slope(internal[bond], problem.damage_width) * by_integrity[bond];
+  std::vector<double>* by_distance = gradient.find_numbers(potentials::bond_distance);
+  if (!by_distance) return;
+  // One of the ranks that hold a bond has its pair.
+  particles::sum_bond_values(*problem.particles, *by_distance);
+  for (std::size_t bond = 0; bond < num_bonds; ++bond) by_internal[num_bonds + bond] += (*by_distance)[bond];
 }
 
 std::vector<double> grown_damage(const BondedParticles& problem, std::span<const double> kappa,
@@ -81,7 +118,7 @@ std::vector<Separation> separations(const BondedParticles& problem, std::span<co
   if (!problem.contact) return all;
   for (LocalIndex bond = 0; bond < std::ssize(before); ++bond) {
     if (before[bond] >= 1 || after[bond] < 1) continue;
-    const Eigen::Vector3d by_a = problem.contact->pairs.separation_gradient(bond, u);
+    const Eigen::Vector3d by_a = problem.contact->separation_gradient(bond, u);
     Separation& next = all.emplace_back(bond, Eigen::Matrix<double, 12, 1>::Zero());
     next.by_ends.segment<3>(0) = by_a;
     next.by_ends.segment<3>(6) = -by_a;

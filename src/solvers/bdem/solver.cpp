@@ -44,8 +44,8 @@ struct BondedParticlesSolver::Implementation {
     switches = may_switch();
     if (is_leapfrog() || switches) explicit_steps.emplace(problem, options.explicit_share);
     if (problem.contact)
-      problem.contact->barrier.set_law(options.contact_law.value_or(
-          is_leapfrog() ? potentials::ContactLaw::penalty : potentials::ContactLaw::barrier));
+      problem.barrier->set_law(options.contact_law.value_or(is_leapfrog() ? potentials::ContactLaw::penalty
+                                                                          : potentials::ContactLaw::barrier));
   }
 
   /// Time at the end of a part of the next step [s]: that of the last one is, to the bit, what time() gives
@@ -58,7 +58,7 @@ struct BondedParticlesSolver::Implementation {
     return explicit_steps ? options.dt / explicit_steps->num_sub_steps(options.dt) : 0;
   }
   bool has_barrier() const {
-    return problem.contact && problem.contact->barrier.law() == potentials::ContactLaw::barrier;
+    return problem.barrier && problem.barrier->law() == potentials::ContactLaw::barrier;
   }
   bool is_leapfrog() const { return options.integrator == ParticleIntegrator::leapfrog; }
   bool may_switch() const;
@@ -71,6 +71,7 @@ struct BondedParticlesSolver::Implementation {
   void restore_bonds(const std::vector<char>& broken);
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
                     bool last_try);
+  void take_parts(int parts, bool last_try, std::vector<ParticleStep>& states);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
   ParticleStep take_either(const stepping::State& from, const ParticleLedger& before, double time, double dt,
@@ -113,7 +114,7 @@ void warn_of_overlap(const BondedParticles& problem, double deepest) {
     log_warning_once(fmt::format("contact has let particles overlap by {:.0f} % of a radius and more: the "
                                  "penalty of leapfrog is too soft for their speeds; raise "
                                  "solver/contact/barrier_stiffness, {:g} N/m here",
-                                 100 * much, problem.contact->barrier.stiffness()));
+                                 100 * much, problem.barrier->stiffness()));
 }
 
 /// One step of leapfrog, whatever its sub-steps.
@@ -241,53 +242,56 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.history.clear();
   self.history.push(0, u, v, sound_internal(self.problem));
   set_internal(self.problem, self.history.newest().internal);
-  if (self.problem.contact) self.problem.contact->begin_step(self.options.t0, 0, u.local());
+  self.problem.begin_contact(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.implicit_steps.contact_energy(u));
   self.watch.begin(self.ledger);
 }
 
+/// Takes a nominal step in equal parts, until one of them fails.
+void BondedParticlesSolver::Implementation::take_parts(int parts, bool last_try,
+                                                       std::vector<ParticleStep>& states) {
+  stepping::State from = history.newest();
+  ParticleLedger before = ledger;
+  for (int part = 0; part < parts; ++part) {
+    states.push_back(take(from, before, end_of_part(part, parts), options.dt / parts, last_try));
+    const ParticleStep& taken = states.back();
+    if (!taken.done) return;
+    from.u.copy_from(taken.u);
+    from.v.copy_from(taken.v);
+    from.internal = taken.internal;
+    before = taken.ledger;
+  }
+}
+
 stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, int sub_steps) {
   Implementation& self = *implementation_;
-  stepping::StepOutcome outcome;
   const GlobalIndex newton_before = newton_iterations(), passes_before = breaking_passes();
   // Halved steps have the same sub-steps of leapfrog.
   const int max_retries = self.is_leapfrog() ? 0 : self.options.max_retries;
   const std::vector<char> broken_before(self.problem.bonds->broken().begin(),
                                         self.problem.bonds->broken().end());
   const bool breaking_before = self.is_breaking;
-  std::vector<ParticleStep> states;
-  int parts = sub_steps;
-  for (;; ++outcome.repetitions) {
-    parts = sub_steps << outcome.repetitions;
-    const bool last_try = parts >> max_retries != 0;
-    states.clear();
+  const auto restore = [&] {
     self.restore_bonds(broken_before);
     self.is_breaking = breaking_before;
-    stepping::State from = self.history.newest();
-    ParticleLedger ledger = self.ledger;
-    for (int part = 0; part < parts; ++part) {
-      const double dt = self.options.dt / parts;
-      states.push_back(self.take(from, ledger, self.end_of_part(part, parts), dt, last_try));
-      if (!states.back().done) break;
-      from.u.copy_from(states.back().u);
-      from.v.copy_from(states.back().v);
-      from.internal = states.back().internal;
-      ledger = states.back().ledger;
-    }
-    if (states.back().done) break;
-    outcome.failure = states.back().failure;
-    outcome.interrupted = states.back().interrupted;
-    if (outcome.interrupted || last_try) {
-      self.restore_bonds(broken_before);
-      self.is_breaking = breaking_before;
-      return outcome;
-    }
-    ++self.retries;
+  };
+  std::vector<ParticleStep> states;
+  stepping::StepOutcome outcome =
+      stepping::repeat_in_parts(sub_steps, max_retries, [&](int parts, bool is_last) {
+        if (parts > sub_steps) ++self.retries;
+        states.clear();
+        restore();
+        self.take_parts(parts, is_last, states);
+        const ParticleStep& last = states.back();
+        return stepping::StepAttempt{last.done, last.interrupted, false, last.failure};
+      });
+  if (!outcome.accepted) {
+    restore();
+    return outcome;
   }
-  outcome.accepted = true;
+  const int parts = int(states.size());
   self.newton_of_step = newton_iterations() - newton_before;
   self.passes_of_step = breaking_passes() - passes_before;
-  outcome.failure.clear();
   self.broken_in_step.clear();
   GlobalIndex broken = 0;
   for (int part = 0; part < parts; ++part) {
@@ -328,12 +332,12 @@ std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::layout() cons
 std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::tangent_layout() const {
   return problem().particles->tangents;
 }
-std::unique_ptr<stepping::DifferentiableStep>
-BondedParticlesSolver::recorded_step(BondedSweepProducts& products) {
+std::unique_ptr<stepping::MapReverseStep>
+BondedParticlesSolver::recorded_step(stepping::SweepProducts<3>& products) {
   return make_recorded_step(implementation_->problem, implementation_->options, products);
 }
-std::unique_ptr<stepping::TangentStep>
-BondedParticlesSolver::tangent_step(BondedSweepDirections& directions) {
+std::unique_ptr<stepping::MapTangentStep>
+BondedParticlesSolver::tangent_step(stepping::SweepDirections<3>& directions) {
   return make_tangent_step(implementation_->problem, implementation_->options, directions);
 }
 const BondedParticles& BondedParticlesSolver::problem() const { return implementation_->problem; }
@@ -367,25 +371,23 @@ void BondedParticlesSolver::restore_broken(std::span<const double> flags,
   if (!problem.contact) return;
   const std::vector<double> distances = particles::complete_bond_values(*problem.particles, least_distances);
   for (std::size_t bond = 0; bond < broken.size(); ++bond)
-    if (broken[bond] != 0) problem.contact->pairs.bond_distances()[bond] = distances[bond];
+    if (broken[bond] != 0) problem.contact->bond_distances()[bond] = distances[bond];
 }
 
 const ParticleLedger& BondedParticlesSolver::ledger() const { return implementation_->ledger; }
 
 std::vector<double> BondedParticlesSolver::obstacle_forces() const {
-  const ParticleContact& contact = *problem().contact;
+  const potentials::SphereObstacles& obstacles = problem().contact->obstacles();
   std::int32_t num_obstacles = 0;
   const std::int32_t first = std::int32_t(problem().particles->body_names.size());
-  for (const std::int32_t body : contact.pairs.obstacles().bodies)
-    num_obstacles = std::max(num_obstacles, body - first + 1);
-  for (const auto& plane : contact.pairs.obstacles().planes)
-    num_obstacles = std::max(num_obstacles, plane.body - first + 1);
+  for (const std::int32_t body : obstacles.bodies) num_obstacles = std::max(num_obstacles, body - first + 1);
+  for (const auto& plane : obstacles.planes) num_obstacles = std::max(num_obstacles, plane.body - first + 1);
   std::vector<double> forces(6 * std::size_t(num_obstacles), 0.0);
   if (implementation_->is_leapfrog() || implementation_->last_is_explicit) {
     implementation_->explicit_steps->contact()->add_obstacle_forces(first, forces);
   } else {
-    contact.barrier.add_obstacle_forces(first, forces);
-    contact.friction.add_obstacle_forces(first, forces);
+    problem().barrier->add_obstacle_forces(first, forces);
+    problem().friction->add_obstacle_forces(first, forces);
   }
   problem().particles->points->comm->sum(forces);
   return forces;
@@ -454,7 +456,7 @@ stepping::Entries BondedParticlesSolver::counts() const {
                             {"broken_bonds", implementation_->num_broken},
                             {"breaking_passes", implementation_->passes_of_step}};
   if (problem().contact) {
-    const potentials::SphereContact& pairs = problem().contact->pairs;
+    const potentials::SphereContact& pairs = *problem().contact;
     const parallel::Communicator& comm = *problem().particles->points->comm;
     entries.push_back({"active_pairs", comm.sum(GlobalIndex(pairs.touching().size()))});
     entries.push_back({"min_distance", comm.min(pairs.least_gap())});

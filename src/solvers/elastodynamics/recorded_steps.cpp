@@ -77,7 +77,7 @@ public:
     stiffness_ = physical_barrier_stiffness(options_);
   }
 
-  /// As DifferentiableStep::linearize().
+  /// As StepEquations::linearize().
   void linearize(const stepping::StepRecord& record, const stepping::State& now,
                  const stepping::State& previous);
   const stepping::StepRecord& record() const { return *record_; }
@@ -225,11 +225,12 @@ linalg::LinearResult LinearizedStep<dim>::solve_nonsymmetric(const linalg::Vecto
 }
 
 template <int dim>
-class RecordedStep final : public stepping::DifferentiableStep {
+class RecordedStep final : public stepping::BdfReverseStep {
   using Potential = potentials::Potential<dim>;
 
 public:
-  RecordedStep(const RecordedRun<dim>& run, SweepProducts<dim>& products) : step_(run), products_(products) {}
+  RecordedStep(const RecordedRun<dim>& run, stepping::SweepProducts<dim>& products)
+      : step_(run), products_(products) {}
 
   void linearize(const stepping::StepRecord& record, const stepping::State& now,
                  const stepping::State& previous) override {
@@ -279,16 +280,16 @@ public:
 
 private:
   LinearizedStep<dim> step_;
-  SweepProducts<dim>& products_;
+  stepping::SweepProducts<dim>& products_;
   linalg::Vector gradient_; ///< on free entries
 };
 
 template <int dim>
-class RecordedTangentStep final : public stepping::TangentStep {
+class RecordedTangentStep final : public stepping::BdfTangentStep {
   using Potential = potentials::Potential<dim>;
 
 public:
-  RecordedTangentStep(const RecordedRun<dim>& run, SweepDirections<dim>& directions)
+  RecordedTangentStep(const RecordedRun<dim>& run, stepping::SweepDirections<dim>& directions)
       : step_(run), directions_(directions) {}
 
   void linearize(const stepping::StepRecord& record, const stepping::State& now,
@@ -335,16 +336,19 @@ public:
     y.fill(0);
     const auto end = step_.end();
     if (directions_.prescribed) directions_.prescribed(direction, end.time, end.load_factor, y);
+    y.update_ghosts();
   }
   void initial_tangent(std::size_t direction, linalg::Vector& y, linalg::Vector& z) override {
     y.fill(0);
     z.fill(0);
     if (directions_.initial) directions_.initial(direction, y, z);
+    y.update_ghosts();
+    z.update_ghosts();
   }
 
 private:
   LinearizedStep<dim> step_;
-  SweepDirections<dim>& directions_;
+  stepping::SweepDirections<dim>& directions_;
 };
 
 } // namespace
@@ -362,24 +366,24 @@ void enter_recorded_step(const RecordedRun<dim>& run, const stepping::StepRecord
 }
 
 template <int dim>
-std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>& run,
-                                                                 SweepProducts<dim>& products) {
+std::unique_ptr<stepping::BdfReverseStep> make_recorded_step(const RecordedRun<dim>& run,
+                                                             stepping::SweepProducts<dim>& products) {
   return std::make_unique<RecordedStep<dim>>(run, products);
 }
 
 template <int dim>
-std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>& run,
-                                                         SweepDirections<dim>& directions) {
+std::unique_ptr<stepping::BdfTangentStep> make_tangent_step(const RecordedRun<dim>& run,
+                                                            stepping::SweepDirections<dim>& directions) {
   return std::make_unique<RecordedTangentStep<dim>>(run, directions);
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template void enter_recorded_step(const RecordedRun<dim>&, const stepping::StepRecord&,                    \
                                     std::span<const double>, std::span<const double>);                       \
-  template std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>&,         \
-                                                                            SweepProducts<dim>&);            \
-  template std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>&,                 \
-                                                                    SweepDirections<dim>&);
+  template std::unique_ptr<stepping::BdfReverseStep> make_recorded_step(const RecordedRun<dim>&,             \
+                                                                        stepping::SweepProducts<dim>&);      \
+  template std::unique_ptr<stepping::BdfTangentStep> make_tangent_step(const RecordedRun<dim>&,              \
+                                                                       stepping::SweepDirections<dim>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -25,10 +25,10 @@ void enter_recorded_step(const RecordedRun<dim>& run, const stepping::StepRecord
 /// stiffness must be fixed, and friction lagged once per step or until it has converged: a finite number of
 /// passes has no derivative. `products` and `directions` must outlive them.
 template <int dim>
-std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>& run,
-                                                                 SweepProducts<dim>& products);
+std::unique_ptr<stepping::BdfReverseStep> make_recorded_step(const RecordedRun<dim>& run,
+                                                             stepping::SweepProducts<dim>& products);
 template <int dim>
-std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>& run,
-                                                         SweepDirections<dim>& directions);
+std::unique_ptr<stepping::BdfTangentStep> make_tangent_step(const RecordedRun<dim>& run,
+                                                            stepping::SweepDirections<dim>& directions);
 
 } // namespace recoil::solvers

@@ -23,9 +23,10 @@ struct ElastodynamicsSolver<dim>::Implementation {
       : problem(std::move(given)), options(std::move(chosen)), step_solver(problem, options),
         history(options.dynamics == Dynamics::dynamic ? options.bdf_order : 1) {}
 
-  /// Tries the nominal step as `parts` steps; false leaves everything as it was.
-  bool attempt(int parts, std::vector<SolvedStep>& states, std::vector<stepping::StepRecord>& records,
-               std::vector<Ledger>& ledgers, StepReport& report, stepping::StepOutcome& outcome);
+  /// Tries the nominal step as `parts` steps; a failure leaves everything as it was.
+  stepping::StepAttempt attempt(int parts, std::vector<SolvedStep>& states,
+                                std::vector<stepping::StepRecord>& records, std::vector<Ledger>& ledgers,
+                                StepReport& report);
   stepping::StepCoefficients coefficients_for(const stepping::History& past, int parts) const;
   StepTarget target_of(int part, int parts) const;
   void observe(StepReport& report);
@@ -44,7 +45,6 @@ struct ElastodynamicsSolver<dim>::Implementation {
   Ledger ledger;
   std::vector<double> obstacles;        ///< displacement at the newest state
   StepReport report;                    ///< of the last step
-  bool is_hopeless = false;             ///< the last attempt has failed, and smaller steps will, too
   const SolvedStep* observed = nullptr; ///< the state that is just being shown
 };
 
@@ -76,10 +76,10 @@ void ElastodynamicsSolver<dim>::Implementation::observe(StepReport& report) {
 }
 
 template <int dim>
-bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<SolvedStep>& states,
-                                                        std::vector<stepping::StepRecord>& records,
-                                                        std::vector<Ledger>& ledgers, StepReport& report,
-                                                        stepping::StepOutcome& outcome) {
+stepping::StepAttempt
+ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<SolvedStep>& states,
+                                                   std::vector<stepping::StepRecord>& records,
+                                                   std::vector<Ledger>& ledgers, StepReport& report) {
   if (problem.contact) problem.contact->set_obstacle_displacement(obstacles);
   // Sub-steps run on a copy of the past, so that a failure half-way leaves no trace.
   stepping::History sub_steps(history.max_order());
@@ -94,12 +94,9 @@ bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<S
     SolvedStep solved = step_solver.solve(*past, target, coefficients);
     report.newton_iterations += solved.newton_iterations;
     report.linear_iterations += solved.linear_iterations;
-    is_hopeless = solved.is_hopeless;
-    if (!solved.done) {
-      outcome.failure = solved.failure;
-      outcome.interrupted = solved.newton.outcome == newton::NewtonOutcome::interrupted;
-      return false;
-    }
+    if (!solved.done)
+      return {false, solved.newton.outcome == newton::NewtonOutcome::interrupted, solved.is_hopeless,
+              solved.failure};
     stepping::StepRecord record =
         past->next_record(past->newest().id + 1, step + 1, target.time, target.dt, coefficients);
     record.completes_nominal = part + 1 == parts;
@@ -113,7 +110,7 @@ bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<S
     records.push_back(record);
     states.push_back(std::move(solved));
   }
-  return true;
+  return {true};
 }
 
 template <int dim>
@@ -193,24 +190,21 @@ void ElastodynamicsSolver<dim>::continue_from(const stepping::RestartData& data,
 template <int dim>
 stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state, int sub_steps) {
   Implementation& self = *implementation_;
-  stepping::StepOutcome outcome;
   StepReport report;
   std::vector<SolvedStep> states;
   std::vector<stepping::StepRecord> records;
   std::vector<Ledger> ledgers;
   const ContactTotals before = self.step_solver.totals().contact;
-  for (;; ++outcome.repetitions) {
-    self.step_solver.totals().contact = before;
-    states.clear();
-    records.clear();
-    ledgers.clear();
-    const int parts = sub_steps << outcome.repetitions;
-    if (self.attempt(parts, states, records, ledgers, report, outcome)) break;
-    if (outcome.interrupted || self.is_hopeless || parts >> self.options.max_retries != 0) return outcome;
-    ++self.step_solver.totals().retries;
-  }
-  outcome.accepted = true;
-  outcome.failure.clear();
+  stepping::StepOutcome outcome =
+      stepping::repeat_in_parts(sub_steps, self.options.max_retries, [&](int parts, bool /*is_last*/) {
+        if (parts > sub_steps) ++self.step_solver.totals().retries;
+        self.step_solver.totals().contact = before;
+        states.clear();
+        records.clear();
+        ledgers.clear();
+        return self.attempt(parts, states, records, ledgers, report);
+      });
+  if (!outcome.accepted) return outcome;
   outcome.description = fmt::format("newton {}  cg {}", report.newton_iterations, report.linear_iterations);
   if (report.active_pairs > 0)
     outcome.description += fmt::format("  pairs {}  gap {:.1e}", report.active_pairs, report.min_distance);
@@ -234,14 +228,14 @@ stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state
 }
 
 template <int dim>
-std::unique_ptr<stepping::DifferentiableStep>
-ElastodynamicsSolver<dim>::recorded_step(GlobalIndex num_records, SweepProducts<dim>& products) {
+std::unique_ptr<stepping::BdfReverseStep>
+ElastodynamicsSolver<dim>::recorded_step(GlobalIndex num_records, stepping::SweepProducts<dim>& products) {
   return make_recorded_step(implementation_->recorded_run(num_records), products);
 }
 
 template <int dim>
-std::unique_ptr<stepping::TangentStep>
-ElastodynamicsSolver<dim>::tangent_step(GlobalIndex num_records, SweepDirections<dim>& directions) {
+std::unique_ptr<stepping::BdfTangentStep>
+ElastodynamicsSolver<dim>::tangent_step(GlobalIndex num_records, stepping::SweepDirections<dim>& directions) {
   return make_tangent_step(implementation_->recorded_run(num_records), directions);
 }
 

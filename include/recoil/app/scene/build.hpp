@@ -7,15 +7,6 @@
 /// other.
 namespace recoil::app {
 
-/// geometry, planes, space.
-void build_geometry(const Item& root, Scene& scene);
-/// One list of selections: an id, a file, or a list of shapes.
-std::vector<mesh::Selection> build_selections(const Item& item, Scene& scene);
-void build_materials(const Item& root, Scene& scene);
-/// Refuses in a scene of bonded particles what is written for finite elements alone (Key::without_elements).
-void refuse_keys_of_elements(const Item& root);
-/// Particles, bonds and what acts on them, of scenes of bonded particles; refuses their keys in others.
-void build_particles(const Item& root, Scene& scene);
 /// boundary_conditions and gravity.
 void build_boundary_conditions(const Item& root, Scene& scene);
 /// The factors in time that an entry has under `key`: none, one for all components, or one per component.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// The tables of keys: the one place that says what a scene or a study may hold. The checker, the defaults,
@@ -75,11 +76,12 @@ struct Key {
   const char* choices = nullptr;
   Mark mark = Mark::honoured;
   const char* reason = nullptr; ///< why refused; hint added to messages about a wrong type
-  /// Of finite elements alone: what to do instead in scenes of bonded particles, which refuse all but the
-  /// default.
-  const char* without_elements = nullptr;
+  /// Names of the solvers that have the key, separated by spaces; scenes of others refuse all but the
+  /// default. nullptr: all.
+  const char* solvers = nullptr;
   const char* doc = "";
 
+  bool is_for(std::string_view solver) const;
   bool takes_text_or_number() const { return types & text && types & (integer | number); }
 };
 
@@ -114,6 +116,9 @@ struct KeyTable {
 
 /// The tree of some sections. @pre patterns name their parents' rows.
 KeyNode build_key_tree(std::span<const KeySection> sections);
+
+/// All patterns that a pattern with `{a,b}` stands for.
+std::vector<std::string> expand_braces(const std::string& pattern);
 
 /// "number or list of 2 to 3 numbers": for messages and the documentation.
 std::string describe_types(const Key& key);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,14 +12,13 @@
 
 #include <Eigen/Core>
 
+#include "recoil/app/scene/enum_names.hpp"
+#include "recoil/app/scene/geometry.hpp"
+#include "recoil/base/error.hpp"
 #include "recoil/base/expression.hpp"
 #include "recoil/base/lookup.hpp"
-#include "recoil/mesh/geometry_spec.hpp"
 #include "recoil/mesh/input/node_values.hpp"
-#include "recoil/potentials/bonds/bond.hpp"
-#include "recoil/potentials/laws/law.hpp"
-#include "recoil/potentials/spheres/contact_law.hpp"
-#include "recoil/solvers/bdem/integrator.hpp"
+#include "recoil/stepping/solver.hpp"
 
 /// A scene as the factories use it: typed, complete (defaults filled in, paths absolute), free of JSON. Names
 /// and meaning follow docs/scene.md. The dimension is known once the geometry is read: lists of d components
@@ -37,48 +37,6 @@ using MaterialValue = std::variant<Expression, ElementData>;
 
 /// The number that a value is everywhere and at all times, if it is one.
 std::optional<double> constant_of(const MaterialValue& value);
-
-enum class PlaneState { stress, strain };
-
-/// One entry of `materials`.
-struct MaterialEntry {
-  /// One of the constants that the law needs, under its name in the scene; terms of lists as `mus_1`, ..
-  struct Constant {
-    std::string name;
-    MaterialValue value;
-  };
-
-  std::string type; ///< as the scene names the law
-  const potentials::LawInfo* law = nullptr;
-  bool everywhere = false;         ///< `materials` was one object: applies to all elements, ids ignored
-  std::vector<int> ids;            ///< volume ids; empty when given by body or everywhere
-  std::vector<std::string> bodies; ///< body names instead of ids
-  /// E [Pa] and nu, or all parameters of the law but terms that its lists leave out, in its order.
-  std::vector<Constant> constants;
-  MaterialValue rho{Expression(1.0)}; ///< [kg/m^3], 2D [kg/m^2]
-  MaterialValue phi{Expression(0.0)},
-      psi{Expression(0.0)}; ///< damping [Pa s]: bulk, shear; active when either is positive
-  PlaneState plane =
-      PlaneState::stress; ///< 2D with E and nu: lambda = E nu/(1-nu^2) or the plane-strain constant
-  std::string where;
-
-  /// nullptr if the constants above have none of this name.
-  const MaterialValue* find(std::string_view name) const;
-  /// The constants above, rho, phi and psi.
-  std::vector<const MaterialValue*> values() const;
-  /// E and nu are given in the place of lambda and mu.
-  bool given_by_young() const { return find("E") != nullptr; }
-};
-
-/// `conventions`: whose formulas are taken where PolyFEM's differ from ours (docs/polyfem.md).
-enum class Conventions { recoil, polyfem };
-
-/// `space`: order of the Lagrange basis, for all bodies and per body.
-struct SpaceSpec {
-  int order = 1;
-  std::optional<int> quadrature_degree; ///< of stiffness integrals; empty = fem::stiffness_degree
-  std::vector<std::pair<std::string, int>> body_orders;
-};
 
 /// How a boundary value grows with time (`interpolation`): a factor f(t) on the value.
 struct TimeFactor {
@@ -110,18 +68,6 @@ struct NodalData {
 /// d components [m] per node, by canonical numbers.
 using NodalValues = std::unordered_map<GlobalIndex, std::array<double, 3>>;
 
-/// How a bonded particle with a prescribed displacement turns.
-struct PrescribedTurn {
-  bool free = false;
-  std::vector<Expression> value;         ///< rotation vector [rad] of t; empty: none
-  std::vector<TimeFactor> interpolation; ///< as DirichletEntry has it
-
-  /// Component `c` of the rotation vector at time t [rad].
-  double evaluate(int c, double t) const {
-    return value.empty() ? 0 : time_factor(interpolation, c, t) * value[c]({0, 0, 0, t});
-  }
-};
-
 /// One component of a prescribed value.
 struct ComponentValue {
   Expression value;                 ///< when `per_time` is empty
@@ -139,7 +85,6 @@ struct DirichletEntry {
   double start_time = 0;                 ///< t0 of the scene [s]: per-time lists start from zero there
   std::optional<NodalData> nodal;        ///< values per node in place of formulas, NaN where there is none
   std::optional<NodalValues> at_nodes;   ///< the same of this rank's nodes, as parameters set them
-  PrescribedTurn turn;                   ///< of bonded particles
   std::filesystem::path node_file;       ///< values of single vertices; nothing above is given then
   std::vector<mesh::NodeValue> nodes;    ///< of node_file; load_scene reads them
   std::string where;
@@ -269,91 +214,15 @@ struct ContactSpec {
   double friction_convergence_tol = 0; ///< PolyFEM's; 0: a share of the contact forces
 };
 
-/// What a scene is simulated by (`solver/type`).
-enum class SolverType { elastodynamics, bonded_particles };
-
-/// How the particles of a body are found (`geometry/*/particles/packing`).
-enum class Packing { hcp, fcc, random };
-
-/// `geometry/*/particles`: a body of bonded particles fills the surface of its mesh, or comes from a file.
-struct ParticleBody {
-  std::string body;
-  std::filesystem::path file;           ///< empty: packed
-  std::filesystem::path bonds;          ///< beside `file`; may be empty
-  std::optional<double> radius_in_file; ///< [m] of particles that have none there
-  Packing packing = Packing::hcp;
-  double min_radius = 0, max_radius = 0;              ///< [m]; equal in lattices
-  Eigen::Vector3d rotation = Eigen::Vector3d::Zero(); ///< rotation vector of the lattice [degrees]
-  bool whole_spheres = true;                          ///< inside of the surface, or their centres alone
-  int seed = 0;
-  /// Of the gap between bonded particles, over the sum of their radii; none: 1e-6, or bonds of the file.
-  std::optional<double> bond_tolerance;
-  std::string where;
-
-  /// A lattice whose bonds join nearest neighbours alone: second ones are sqrt(2) as far away.
-  bool is_simple_lattice() const {
-    return file.empty() && packing != Packing::random && bond_tolerance.value_or(0) < 0.414;
-  }
-};
-
-/// A material of bonds (`materials/*` of type BondedParticles).
-struct BondMaterialEntry {
-  std::vector<std::string> bodies; ///< empty: all
-  double E = 0, nu = 0, rho = 0;   ///< [Pa], [kg/m^3] of the bulk
-  bool macroscopic = false;        ///< E is that of lattices along their x axis, not that of bonds
-  std::optional<double> tensile_strength, shear_strength; ///< [Pa]; without: does not break so
-  double friction_angle = 0;                              ///< [degrees]
-  bool separate_terms = false;
-  std::optional<double> weibull_modulus; ///< of the strengths; none: all bonds have the same
-  int strength_seed = 0;
-  std::optional<double> strength_radius; ///< of the bonds that have these strengths [m]; none: all of them
-  double section = 1;                    ///< radius of bonds over the mean radius of their ends
-  potentials::BondForm form;
-  std::string where;
-};
-
-/// `boundary_conditions/particle_forces/*`: a force shared equally by the particles with these ids.
-struct ParticleForce {
-  std::vector<int> ids;
-  std::vector<Expression> value; ///< of t [N]
-  std::string where;
-};
-
-/// `solver/bonded_particles`.
-struct ParticleSolverSpec {
-  solvers::ParticleIntegrator integrator = solvers::ParticleIntegrator::be_reflect; ///< of dynamic scenes
-  double tolerance = 1e-4;
-  int max_iterations = 100;
-  std::optional<potentials::ContactLaw> contact_law; ///< none: that of the integrator
-  double cascade_share = 0.9;
-  int cascade_iterations = 1;  ///< 0: until converged
-  double max_broken_share = 1; ///< 1: never more
-  solvers::SuddenBreaking sudden_breaking = solvers::SuddenBreaking::impacts;
-  double explicit_share = 0.2;
-  double rolling_friction = 0;
-  double max_imbalance = 1.3; ///< largest work of a rank over the mean
-  double damage_width = 0;
-};
-
-enum class StopRule { gradient, step };
-enum class StopNorm { l2, euclidean };
-
-struct SolverSpec {
-  SolverType type = SolverType::elastodynamics;
-  StopRule stop = StopRule::gradient;
-  StopNorm norm = StopNorm::l2; ///< of the gradient
-  double grad_norm_tol = 1e-10, rel_grad_norm_tol = 1e-10, first_grad_norm_tol = 1e-12;
-  double step_tolerance = 1e-2;
-  int max_iterations = 500;
-  bool allow_out_of_iterations = false;
-  std::optional<double> characteristic_length; ///< [m]; empty = diagonal of the rest bounding box
-  double characteristic_force_density = 1e4;   ///< [N/m^3]
-  bool lump_mass_matrix = false;
-  double lagged_regularization_weight = 0; ///< statics only
-  int lagged_regularization_iterations = 1;
-};
-
 enum class OutputField { stress, von_mises, strain_energy, contact_force, friction_force };
+template <>
+struct EnumNames<OutputField> {
+  static constexpr EnumName<OutputField> all[]{{"stress", OutputField::stress},
+                                               {"von_mises", OutputField::von_mises},
+                                               {"strain_energy", OutputField::strain_energy},
+                                               {"contact_force", OutputField::contact_force},
+                                               {"friction_force", OutputField::friction_force}};
+};
 
 struct OutputSpec {
   int every = 1;  ///< steps between stored states
@@ -361,49 +230,72 @@ struct OutputSpec {
   std::vector<OutputField> fields;
 };
 
-/// Infinite plane obstacle (`type: plane`); solid on the side against the normal.
-struct PlaneObstacle {
-  std::string name;
-  Eigen::Vector3d point = Eigen::Vector3d::Zero();
-  Eigen::Vector3d normal = Eigen::Vector3d::UnitY(); ///< unit length
-  std::optional<int> id;                             ///< by which it moves, with bonded particles
-  std::string where;
+/// What a scene holds for its solver alone. Each solver derives its own part.
+struct SolverScene {
+  virtual ~SolverScene() = default;
+  virtual std::unique_ptr<SolverScene> clone() const = 0;
+  /// Files that a run reads because this part names them.
+  virtual std::vector<std::filesystem::path> files() const = 0;
+  /// What the trajectory of a run says of the scheme of its solver.
+  virtual stepping::Entries scheme(const TimeSpec& /*time*/) const { return {}; }
+};
+
+/// The copying of a part; Part derives from this.
+template <class Part>
+struct SolverSceneOf : SolverScene {
+  std::unique_ptr<SolverScene> clone() const override {
+    return std::make_unique<Part>(static_cast<const Part&>(*this));
+  }
+};
+
+/// A part of any solver, copied with its scene; a scene that was not read yet has none.
+class SolverPart {
+public:
+  SolverPart() = default;
+  SolverPart(std::unique_ptr<SolverScene> part) : part_(std::move(part)) {}
+  SolverPart(const SolverPart& other) : part_(other.part_ ? other.part_->clone() : nullptr) {}
+  SolverPart(SolverPart&&) noexcept = default;
+  SolverPart& operator=(const SolverPart& other) { return *this = SolverPart(other); }
+  SolverPart& operator=(SolverPart&&) noexcept = default;
+  ~SolverPart() = default;
+
+  SolverScene* get() const { return part_.get(); }
+  SolverScene* operator->() const { return part_.get(); }
+
+private:
+  std::unique_ptr<SolverScene> part_;
 };
 
 struct Scene {
-  std::filesystem::path file; ///< the scene that was read
-  Conventions conventions = Conventions::recoil;
+  std::filesystem::path file;               ///< the scene that was read
+  std::string solver;                       ///< name of its solver, `solver/type`
+  SolverPart own;                           ///< what this solver alone has
   std::vector<mesh::GeometrySpec> geometry; ///< enabled entries in the order of the file, obstacles included
   std::vector<PlaneObstacle> planes;
-  SpaceSpec space;
-  std::vector<MaterialEntry> materials;
-  std::vector<ParticleBody> particle_bodies; ///< of bonded_particles scenes, as are the next ones
-  std::vector<BondMaterialEntry> bond_materials;
-  std::vector<ParticleForce> particle_forces;
-  ParticleSolverSpec particle_solver;
   BoundaryConditions boundary_conditions;
   std::vector<double> gravity; ///< [m/s^2], natural sign; adds to rhs
   InitialConditions initial_conditions;
   TimeSpec time;
   ContactSpec contact;
-  SolverSpec solver;
   OutputSpec output;
 
   std::vector<std::string> warnings; ///< accepted, but probably not meant
   std::vector<std::string> notes;    ///< keys that PolyFEM knows and recoil has no use for
 };
 
-/// The material of an element: the last entry that names its body or volume id; nullptr if none does.
-const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id);
-
-/// The bonds of a body: the last entry that names it or all; nullptr if none does.
-const BondMaterialEntry* find_bond_material(const Scene& scene, const std::string& body);
-
-/// Index into scene.materials of find_material; -1 if none.
-int find_material_index(const Scene& scene, const std::string& body, int volume_id);
-
-/// Order of the Lagrange basis on a body.
-int order_of_body(const Scene& scene, const std::string& body);
+/// The part of a scene for its solver. @pre it is of this type.
+template <class Part>
+Part& part_of(Scene& scene) {
+  auto* part = dynamic_cast<Part*>(scene.own.get());
+  RECOIL_ASSERT(part);
+  return *part;
+}
+template <class Part>
+const Part& part_of(const Scene& scene) {
+  const auto* part = dynamic_cast<const Part*>(scene.own.get());
+  RECOIL_ASSERT(part);
+  return *part;
+}
 
 /// True when `region` contains the elements of `body` with this volume id.
 bool contains(const Region& region, const std::string& body, int volume_id);

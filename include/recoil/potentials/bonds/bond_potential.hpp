@@ -11,6 +11,9 @@ namespace recoil::potentials {
 
 inline const parameters::Quantity young_modulus_of_bonds{"E", parameters::Place::bond, false, "Pa"};
 inline const parameters::Quantity poisson_ratio_of_bonds{"nu", parameters::Place::bond};
+/// The share of its energy that a bond has (BondPotential::integrity()). Derivatives by it are taken where
+/// there is an array for it, and are complete on every rank that holds the bond.
+inline const parameters::Quantity bond_integrity{"integrity", parameters::Place::bond};
 
 /// Of both ends of a bond by the unknowns of a particle, 6 numbers each.
 using BondEnds = Eigen::Matrix<double, 12, 1>;
@@ -60,19 +63,17 @@ public:
   /// g += factor * G_n dV/du, the gradient in the tangent spaces at the start of the step. @pre At::middle.
   void add_transported_gradient(std::span<const double> u, double factor, std::span<double> g) const;
   double squared_round_off(std::span<const double> u) const override;
+  /// The energy at the middle sees the start of the step as its end.
+  void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
+                            std::span<double> y) const override;
+  void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
+                            std::span<double> y) const override;
+  /// E and nu; bond_integrity counts, too, where there is an array for it.
   std::vector<parameters::Quantity> quantities() const override;
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<3>& g) const override;
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<3>& dq,
                              double factor, std::span<double> y) const override;
-
-  /// by_integrity[bond] += factor * p' dG/d(integrity), G the gradient, of every bond of this rank; ghosts of
-  /// p are current.
-  void add_integrity_products(std::span<const double> u, std::span<const double> p, double factor,
-                              std::span<double> by_integrity) const;
-  /// y += factor * dG/d(integrity) change on owned entries.
-  void add_integrity_tangent(std::span<const double> u, std::span<const double> change, double factor,
-                             std::span<double> y) const;
 
   const particles::DistributedParticles& particles() const { return *particles_; }
   const BondMaterial& material() const { return material_; }
@@ -113,6 +114,9 @@ private:
   void for_acting(Act act) const;
   BondStiffness acting_stiffness(LocalIndex bond) const;
   std::array<BondStiffness, 2> stiffness_by_moduli(LocalIndex bond) const;
+  std::array<BondStiffness, 3> acting_by_constants(LocalIndex bond) const;
+  void add_transported_product(const Places& places, std::span<const double> x, double factor,
+                               std::span<double> y) const;
 
   const particles::DistributedParticles* particles_;
   BondMaterial material_;

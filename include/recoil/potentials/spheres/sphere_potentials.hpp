@@ -13,23 +13,21 @@
 
 namespace recoil::potentials {
 
+/// The least distances of the ends of broken bonds (SphereContact::bond_distances()). Derivatives by them are
+/// taken where there is an array for them: shares of the ranks that have the pairs.
+inline const parameters::Quantity bond_distance{"bond_distance", parameters::Place::bond, false, "m"};
+
 /// What acts between touching spheres.
 class SpherePotential : public Potential<3> {
 public:
   /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle from the
   /// number `first_body` on, 6 numbers a body, as of update(). Not collective.
   virtual void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const = 0;
-  /// y += factor times the change of the gradient when the least distances of bonds change by `ds`, one
-  /// number for each bond of this rank. Collective.
-  virtual void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const = 0;
-  /// The transpose: by += factor times the derivative of p . gradient by them, this rank's share. Collective.
-  virtual void add_distance_products(std::span<const double> p, double factor,
-                                     std::span<double> by) const = 0;
 };
 
 /// kappa sum b(gap, dhat) over the touching pairs, b as the law has it and kappa in N/m. `u` has 7 numbers a
 /// particle, gradients 6, as those of BondPotential. Gradients, products and Hessians are collective, and
-/// those of the last update().
+/// those of the last update(). The stiffness is no parameter that is differentiated.
 class SphereBarrierPotential final : public SpherePotential {
 public:
   /// `obstacle`: the number of the body (SphereContact::body_of) whose pairs it has alone; -1: all pairs.
@@ -49,12 +47,15 @@ public:
                    const linalg::HessianSink& H) const override;
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
-  // The stiffness is no parameter that is differentiated.
-  void add_parameter_products(std::span<const double>, std::span<const double>, double,
-                              parameters::PhysicalGradient<3>&) const override {}
-  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
-                             std::span<double>) const override {}
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<3>& gradient) const override;
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<3>& direction,
+                             double factor, std::span<double> y) const override;
 
+  /// Largest share of the straight way u + s du that contact allows (owned), all of it where pairs may
+  /// overlap; obstacles move on to `obstacle_share` of their motion meanwhile. Makes the pairs valid for that
+  /// way. Collective.
+  double max_share(std::span<const double> u, std::span<const double> du, double obstacle_share);
   double obstacle_work() const override;
 
   /// The touching pairs that it has.
@@ -69,8 +70,6 @@ public:
   double force(const SphereTouch& touch) const;
   /// Its derivative by the gap [N/m].
   double force_by_gap(const SphereTouch& touch) const;
-  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const override;
-  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const override;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
@@ -115,7 +114,8 @@ public:
                    const linalg::HessianSink& H) const override;
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
-  /// quantities::friction; derivatives are right at coefficients of zero, too.
+  /// quantities::friction; derivatives are right at coefficients of zero, too. Normal forces, those of gaps
+  /// at the start, also depend on bond_distance.
   std::vector<parameters::Quantity> quantities() const override;
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<3>& gradient) const override;
@@ -127,9 +127,6 @@ public:
                             std::span<double> y) const override;
   void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
                             std::span<double> y) const override;
-  /// Normal forces are those of gaps at the start.
-  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const override;
-  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const override;
   double obstacle_work() const override;
   /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, and the
   /// same of rolling, over this rank [J].
@@ -184,6 +181,8 @@ private:
   Eigen::Matrix<double, 12, 12> by_start(const RollingTerm& term) const;
   template <class AnyTerm>
   std::array<Eigen::Matrix<double, 6, 1>, 2> by_distance(const AnyTerm& term) const;
+  void add_distance_products(const std::vector<double>& in, double factor, std::vector<double>& by) const;
+  void add_distance_tangent(const std::vector<double>& change, std::vector<double>& out) const;
   Eigen::Vector3d obstacle_way(const SlidingTerm& term) const;
   Eigen::Vector3d obstacle_way(const RollingTerm& term) const;
 

@@ -23,90 +23,27 @@ struct BondStrength {
   std::vector<char> separate_terms;   ///< each of the four terms alone against its strength, not their sums
 };
 
-/// Contact of particles with each other and with obstacles: pairs, and the potentials of them.
-struct ParticleContact {
-  potentials::SphereContact pairs;
-  potentials::SphereBarrierPotential barrier;
-  potentials::SphereFrictionPotential friction;
-
-  /// `stiffness` of the barrier [N/m]; `rolling` of SphereFrictionPotential. Collective.
-  ParticleContact(const particles::DistributedParticles& particles, std::span<const char> prescribed,
-                  const potentials::BondPotential& bonds, potentials::SphereObstacles obstacles, double dhat,
-                  double stiffness, potentials::FrictionCoefficients coefficients, double rolling,
-                  double eps_v)
-      : pairs(particles, prescribed, bonds, std::move(obstacles), dhat), barrier(pairs, stiffness),
-        friction(pairs, barrier, std::move(coefficients), rolling, eps_v) {}
-
-  /// Starts a step of length dt to `time` [s] from u (owned particles, 7 numbers each); friction takes its
-  /// frames and normal forces there. Collective.
-  void begin_step(double time, double dt, std::span<const double> u) {
-    pairs.begin_step(time, dt, u);
-    friction.lag(u, u, dt);
-  }
-  /// As a step of length dt from `start` to `time` [s] has it that ended at u. Collective.
-  void restore_step(double time, double dt, std::span<const double> start, std::span<const double> u) {
-    restore_step(time, dt, start, u, barrier, friction);
-  }
-  /// The same for other potentials of its pairs. Collective.
-  void restore_step(double time, double dt, std::span<const double> start, std::span<const double> u,
-                    potentials::SphereBarrierPotential& other_barrier,
-                    potentials::SphereFrictionPotential& other_friction) {
-    pairs.begin_step(time, dt, start);
-    other_friction.lag(start, start, dt);
-    pairs.move_obstacles(1);
-    pairs.cover(u);
-    other_barrier.update(u);
-    other_friction.update(u);
-  }
-  /// Largest share of the straight way u + s du that contact allows (owned), all of it where pairs may
-  /// overlap; obstacles move on to `obstacle_share` of their motion meanwhile. Collective.
-  double max_step(std::span<const double> u, std::span<const double> du, double obstacle_share) {
-    if (barrier.law() == potentials::ContactLaw::barrier) return pairs.max_step(u, du, obstacle_share);
-    pairs.cover(u, du);
-    return 1;
-  }
-  /// Finds what touches at u, on a way of max_step(). Collective.
-  void update(std::span<const double> u) {
-    barrier.update(u);
-    friction.update(u);
-  }
-  /// This rank's share of the energy [J], as of update(); infinite where particles overlap.
-  double value(std::span<const double> u) const { return barrier.value(u) + friction.value(u); }
-  /// g += factor times its gradient [N], 6 numbers an owned particle, as of update(). Collective.
-  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
-    barrier.add_gradient(u, factor, g);
-    friction.add_gradient(u, factor, g);
-  }
-  /// y += factor times its Hessian times p, 6 numbers an owned particle, as of update(). Collective.
-  void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
-                           std::span<double> y) const {
-    barrier.add_hessian_product(u, p, factor, y);
-    friction.add_hessian_product(u, p, factor, y);
-  }
-  /// y += factor times the change of the gradient when the least distances of bonds, one number for each of
-  /// this rank, change by `ds` at the start of the step. Collective.
-  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const {
-    barrier.add_distance_tangent(ds, factor, y);
-    friction.add_distance_tangent(ds, factor, y);
-  }
-  /// The transpose: by += factor times the derivative of p . gradient by them, this rank's share. Collective.
-  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const {
-    barrier.add_distance_products(p, factor, by);
-    friction.add_distance_products(p, factor, by);
-  }
-};
+/// The mass of each owned particle, inertia 2/5 m r^2 with it.
+inline const parameters::Quantity particle_mass{"mass", parameters::Place::particle, false, "kg"};
+inline const parameters::Quantity gravity_vector{"gravity", parameters::Place::scene, true, "m/s^2"};
+/// Forces and moments in space on owned particles at a time; taken away after every step, and after every
+/// state that an objective looks at.
+inline const parameters::Quantity particle_loads{"forces", parameters::Place::particle, true, "N"};
+inline const parameters::Quantity particle_moments{"moments", parameters::Place::particle, true, "N m"};
+/// The strengths of bonds that soften.
+inline const parameters::Quantity tensile_strength{"tensile_strength", parameters::Place::bond, false, "Pa"};
+inline const parameters::Quantity shear_strength{"shear_strength", parameters::Place::bond, false, "Pa"};
 
 /// Bonded particles, and what acts on them.
 struct BondedParticles {
   std::shared_ptr<const particles::DistributedParticles> particles;
-  std::unique_ptr<potentials::BondPotential> bonds;
+  std::vector<std::unique_ptr<potentials::Potential<3>>> terms; ///< of the energy, beside inertia and loads
   std::vector<double> mass; ///< of owned particles and ghosts [kg]; inertia 2/5 m r^2 of homogeneous spheres
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero(); ///< [m/s^2]
   std::optional<BondStrength> strength;              ///< without: nothing breaks; on all ranks or none
   /// With a strength: over which range of stress over strength bonds soften (docs/bonded_particles.md); 0:
   /// they are brittle.
   double damage_width = 0;
-  std::unique_ptr<ParticleContact> contact; ///< null: particles pass through each other
   /// One flag per component of the tangent vectors of owned particles and ghosts: does not follow forces.
   std::vector<char> prescribed;
   /// Moves the prescribed particles, ghosts too, to where they are at a time [s]; may be empty.
@@ -114,11 +51,50 @@ struct BondedParticles {
   /// Adds forces and moments in space (6 numbers an owned particle, [N], [N m]); may be empty.
   std::function<void(double time, std::span<double> loads)> add_loads;
 
+  // What the terms are; null where there are none.
+  potentials::BondPotential* bonds = nullptr;
+  std::unique_ptr<potentials::SphereContact> contact; ///< null: particles pass through each other
+  potentials::SphereBarrierPotential* barrier = nullptr;
+  potentials::SphereFrictionPotential* friction = nullptr;
+
+  /// The first term, before any other.
+  void set_bonds(std::unique_ptr<potentials::BondPotential> potential) {
+    bonds = potential.get();
+    terms.clear();
+    terms.push_back(std::move(potential));
+  }
+  /// At most once, after set_bonds() and the flags of what is prescribed. `stiffness` of the barrier [N/m];
+  /// `rolling` and `eps_v` of SphereFrictionPotential. Collective.
+  void add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
+                   potentials::FrictionCoefficients coefficients, double rolling, double eps_v);
+
+  /// Finds what touches at u, on a way that contact covers. Collective.
+  void update(std::span<const double> u) const {
+    for (const auto& term : terms) term->update(u);
+  }
+  /// Starts a step of length dt to `time` [s] from u (owned particles, 7 numbers each): contact forgets
+  /// earlier pairs, and friction takes its frames and normal forces there. Nothing without contact.
+  /// Collective.
+  void begin_contact(double time, double dt, std::span<const double> u) const;
   bool softens() const { return damage_width > 0; }
   double inertia(LocalIndex particle) const {
     const double r = particles->radii[particle];
     return 0.4 * mass[particle] * r * r;
   }
 };
+
+/// Brings contact, and potentials of its pairs, to the end u of a step of length dt from `start` to `time`
+/// [s] that has been taken. Collective.
+void restore_contact(potentials::SphereContact& contact, potentials::SphereBarrierPotential& barrier,
+                     potentials::SphereFrictionPotential& friction, double time, double dt,
+                     std::span<const double> start, std::span<const double> u);
+
+/// What the steps of a problem depend on, with the positions of the particles at rest and the sections of the
+/// bonds fixed: those of its terms, particle_mass, gravity_vector, particle_loads, particle_moments and,
+/// where bonds soften, the strengths.
+std::vector<parameters::Quantity> quantities_of(const BondedParticles& problem);
+/// How many entries their places have on this rank. Gradients by bonds are complete on the rank that counts
+/// one, directions on all that hold it.
+parameters::PhysicalArrays<3>::Sizes sizes_of(const BondedParticles& problem);
 
 } // namespace recoil::solvers

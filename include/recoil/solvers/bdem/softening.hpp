@@ -32,6 +32,17 @@ inline std::span<const double> damage_of(const BondedParticles& problem, std::sp
 /// Gives bonds their integrity and contact the least distances of their ends.
 void set_internal(const BondedParticles& problem, std::span<const double> internal);
 
+/// How what the terms of a step have of the internal variables at its start, bond_integrity and, with
+/// contact, bond_distance, changes where these are `internal` and change by `ds`. Not collective.
+parameters::PhysicalDirection<3> internal_direction(const BondedParticles& problem,
+                                                    std::span<const double> internal,
+                                                    std::span<const double> ds);
+/// An empty gradient by the same.
+parameters::PhysicalGradient<3> internal_gradient(const BondedParticles& problem);
+/// by_internal += the transpose of internal_direction() times what `gradient` has got. Collective.
+void add_by_internal(const BondedParticles& problem, std::span<const double> internal,
+                     parameters::PhysicalGradient<3>& gradient, std::span<double> by_internal);
+
 /// kappa at the end of a step that leads to u, the larger one of what it was and of the ratio there. All
 /// ranks that hold a bond see the same numbers. Not collective.
 std::vector<double> grown_damage(const BondedParticles& problem, std::span<const double> kappa,

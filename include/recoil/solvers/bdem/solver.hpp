@@ -11,16 +11,14 @@
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/bdem/integrator.hpp"
 #include "recoil/solvers/bdem/problem.hpp"
-#include "recoil/solvers/bdem/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 
 namespace recoil::solvers {
 
-struct BondedParticlesOptions {
+struct BondedParticlesOptions : stepping::TimeOptions {
   ParticleIntegrator integrator = ParticleIntegrator::be_reflect;
-  double t0 = 0, dt = 0;   ///< [s]
-  int max_retries = 6;     ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
   double tolerance = 1e-4; ///< of Newton's method: largest component of the last direction, in smallest radii
   int max_iterations = 100;
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
@@ -108,7 +106,9 @@ public:
   void continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) override;
   stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
   void interrupt_when(std::function<bool()> interrupted) override;
-  GlobalIndex newton_iterations() const override;
+  stepping::Entries effort() const override { return {{"Newton iterations", newton_iterations()}}; }
+  /// Of all steps, failed ones included.
+  GlobalIndex newton_iterations() const;
   stepping::Balance balance() const override;
   /// Where the integrator has fed more than a quarter of all energy in play into the run.
   std::string fault() const override;
@@ -121,13 +121,14 @@ public:
   bool repeatable() const override;
 
   /// The steps of a run of this problem in which no bond has been severed, for the reverse sweep. The solver
-  /// must outlive it and not advance between linearize() and the products of a step; `products` must outlive
-  /// it.
+  /// must outlive it and not advance between linearize() and the products of a step; `products`, whose
+  /// gradients have quantities_of() the problem, must outlive it. Its tangent vectors are those of
+  /// `prescribed` and `initial` there.
   /// @throws InputError on every rank for integrators other than quasistatic, be_reflect and mid_reflectT,
   /// and where only some of the rotations of a particle are prescribed.
-  std::unique_ptr<stepping::DifferentiableStep> recorded_step(BondedSweepProducts& products);
+  std::unique_ptr<stepping::MapReverseStep> recorded_step(stepping::SweepProducts<3>& products);
   /// The same for the tangent-linear sweep.
-  std::unique_ptr<stepping::TangentStep> tangent_step(BondedSweepDirections& directions);
+  std::unique_ptr<stepping::MapTangentStep> tangent_step(stepping::SweepDirections<3>& directions);
 
   const BondedParticles& problem() const;
   /// Takes the same particles, bonds and loads as they lie on other ranks, at rest and intact:

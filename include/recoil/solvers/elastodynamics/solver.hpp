@@ -11,9 +11,9 @@
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/elastodynamics/ledger.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
-#include "recoil/solvers/elastodynamics/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
+#include "recoil/stepping/sweep_products.hpp"
 
 namespace recoil::solvers {
 
@@ -29,11 +29,9 @@ enum class GradientNorm {
   euclidean ///< sqrt(g' g)
 };
 
-struct ElastodynamicsOptions {
+struct ElastodynamicsOptions : stepping::TimeOptions {
   Dynamics dynamics = Dynamics::dynamic;
-  double t0 = 0, dt = 0; ///< [s]
   int bdf_order = 1;
-  int max_retries = 6;          ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
   newton::NewtonOptions newton; ///< tolerances in units of IncrementalPotential::gradient_norm
   GradientNorm gradient_norm = GradientNorm::l2;
   bool accept_out_of_iterations = false; ///< the last iterate of a solve that runs out of them is taken
@@ -129,11 +127,11 @@ public:
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
   /// stiffness must be given and friction lagged once or until it is converged. Uses the matrices of the
   /// solver, which must outlive it and not advance meanwhile; so must `products`.
-  std::unique_ptr<stepping::DifferentiableStep> recorded_step(GlobalIndex num_records,
-                                                              SweepProducts<dim>& products);
+  std::unique_ptr<stepping::BdfReverseStep> recorded_step(GlobalIndex num_records,
+                                                          stepping::SweepProducts<dim>& products);
   /// The same for the tangent-linear sweep. A run may advance between its steps.
-  std::unique_ptr<stepping::TangentStep> tangent_step(GlobalIndex num_records,
-                                                      SweepDirections<dim>& directions);
+  std::unique_ptr<stepping::BdfTangentStep> tangent_step(GlobalIndex num_records,
+                                                         stepping::SweepDirections<dim>& directions);
 
   /// Brings the terms of the problem, but for updates to a u, to the step of `record` as the sweeps see it:
   /// loads and obstacles of its end, friction lagged as in its solve. `record` completes a nominal step, or
@@ -148,7 +146,7 @@ public:
   double start_time() const override;
   const stepping::History& history() const override;
   std::shared_ptr<const linalg::VectorLayout> layout() const override;
-  GlobalIndex newton_iterations() const override { return totals().newton_iterations; }
+  stepping::Entries effort() const override { return {{"Newton iterations", totals().newton_iterations}}; }
   stepping::Balance balance() const override;
   stepping::Entries counts() const override;
   stepping::Entries summary() const override;

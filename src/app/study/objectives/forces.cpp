@@ -5,12 +5,12 @@
 #include <map>
 #include <set>
 
-#include "app/study/experiment_objectives.hpp"
-#include "app/study/objectives/particle_objectives.hpp"
-#include "app/study/parameters/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/simulation/conventions.hpp"
-#include "recoil/app/simulation/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/elastodynamics/conventions.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -117,9 +117,7 @@ private:
   /// As check_load_curve().
   void require_fixed_motion(const ParticleScene& at) const {
     for (const ParameterSpec& parameter : at.study.parameters)
-      if (parameter.acts_in(experiment) &&
-          parameter.kind->on_particles->changes(ParticleQuantity::prescribed))
-        refuse_moving_curve(parameter);
+      if (parameter.acts_in(experiment) && parameter.kind->moves_supports) refuse_moving_curve(parameter);
   }
   double travel_of_particles(const ParticleScene& at, const ParticleSupport& support, double time) const {
     const auto& particles = *at.problem.particles;
@@ -145,7 +143,7 @@ private:
   }
   /// The mean over the vertices of its triangles, or that of a plane.
   double travel_of_obstacle(const ParticleScene& at, const ParticleSupport& support, double time) const {
-    const potentials::SphereObstacles& obstacles = at.problem.contact->pairs.obstacles();
+    const potentials::SphereObstacles& obstacles = at.problem.contact->obstacles();
     const auto plane = std::ranges::find(obstacles.planes, support.obstacle, &potentials::Plane<3>::body);
     if (plane != obstacles.planes.end())
       return obstacles.place_planes

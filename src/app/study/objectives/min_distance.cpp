@@ -1,7 +1,7 @@
 #include "recoil/objectives/min_distance.hpp"
 
-#include "app/study/objectives/objective_type.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 

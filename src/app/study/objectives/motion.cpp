@@ -1,5 +1,5 @@
 #include "app/study/objectives/along_axis.hpp"
-#include "app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/target.hpp"
 

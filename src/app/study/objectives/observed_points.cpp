@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/study/objectives/particle_objectives.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/objectives/markers.hpp"

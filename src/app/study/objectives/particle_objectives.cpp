@@ -1,4 +1,4 @@
-#include "app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "recoil/app/simulation/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/quaternion.hpp"
 

@@ -3,9 +3,8 @@
 #include <numeric>
 #include <optional>
 
-#include "app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 #include "recoil/linalg/vector.hpp"
-#include "recoil/particles/bond_values.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 
@@ -81,7 +80,12 @@ public:
       potential->add_hessian_product(state.u, direction_.local(), factor, by_u.write_owned());
       potential->add_parameter_tangent(state.u, dq, factor, by_q.write_owned());
     }
-    if (has_damage()) add_internal_tangent(state, dq.numbers(internal_variables), by_q.write_owned());
+    if (has_damage()) {
+      const auto of_terms =
+          solvers::internal_direction(problem_, state.previous_internal, dq.numbers(internal_variables));
+      for (const auto& [potential, factor] : summands_)
+        potential->add_parameter_tangent(state.u, of_terms, factor, by_q.write_owned());
+    }
     double change = 0;
     for (const LocalIndex k : support_.particles)
       change -= support_.direction.dot(dq.numbers(particle_mass)[k] * problem_.gravity +
@@ -99,7 +103,12 @@ public:
       potential->add_hessian_product(state.u, direction_.local(), weight * factor, du);
       potential->add_parameter_products(state.u, direction_.local(), weight * factor, g);
     }
-    if (has_damage()) add_internal_products(state, weight, g.numbers(internal_variables));
+    if (has_damage()) {
+      auto by_terms = solvers::internal_gradient(problem_);
+      for (const auto& [potential, factor] : summands_)
+        potential->add_parameter_products(state.u, direction_.local(), weight * factor, by_terms);
+      solvers::add_by_internal(problem_, state.previous_internal, by_terms, g.numbers(internal_variables));
+    }
     for (const LocalIndex k : support_.particles) {
       const Vector3d by_load = -weight * support_.direction;
       g.numbers(particle_mass)[k] += by_load.dot(problem_.gravity);
@@ -132,16 +141,15 @@ private:
   bool holds_particles() const { return support_.obstacle < 0; }
   bool has_damage() const { return holds_particles() && problem_.softens(); }
   void add_contact() {
-    const potentials::SphereFrictionPotential& friction = problem_.contact->friction;
-    const potentials::SphereBarrierPotential& all = problem_.contact->barrier;
-    barrier_.emplace(problem_.contact->pairs, all.stiffness(), all.law(), support_.obstacle);
-    friction_.emplace(problem_.contact->pairs, *barrier_, friction.coefficients(), friction.rolling(),
+    const potentials::SphereFrictionPotential& friction = *problem_.friction;
+    const potentials::SphereBarrierPotential& all = *problem_.barrier;
+    barrier_.emplace(*problem_.contact, all.stiffness(), all.law(), support_.obstacle);
+    friction_.emplace(*problem_.contact, *barrier_, friction.coefficients(), friction.rolling(),
                       friction.eps_v());
     const double factor = holds_particles() ? 1 : -1;
     summands_.push_back({&*barrier_, factor});
     summands_.push_back({&*friction_, factor});
   }
-  std::size_t num_bonds() const { return problem_.particles->bonds.size(); }
   std::span<const double> damage(const ObservedState& state) const {
     return solvers::damage_of(problem_, state.previous_internal);
   }
@@ -152,47 +160,22 @@ private:
   /// Bonds of the problem are after it what they were before: those of the end of a run that goes on.
   void begin_contact(const ObservedState& state) {
     potentials::BondPotential& bonds = *problem_.bonds;
-    std::vector<double>& distances = problem_.contact->pairs.bond_distances();
+    std::vector<double>& distances = problem_.contact->bond_distances();
     const std::vector<double> kept_distances = distances;
     const std::vector<char> broken(bonds.broken().begin(), bonds.broken().end());
     std::vector<double> integrity;
     for (LocalIndex bond = 0; bond < std::ssize(broken); ++bond) integrity.push_back(bonds.integrity(bond));
     solvers::set_internal(problem_, state.previous_internal);
-    problem_.contact->restore_step(state.time, state.record->dt, state.previous_u, state.u, *barrier_,
-                                   *friction_);
+    solvers::restore_contact(*problem_.contact, *barrier_, *friction_, state.time, state.record->dt,
+                             state.previous_u, state.u);
     for (LocalIndex bond = 0; bond < std::ssize(broken); ++bond)
       bonds.set_integrity(bond, integrity[bond], broken[bond] != 0);
     distances = kept_distances;
-  }
-  /// y += the change of the forces along `ds`.
-  void add_internal_tangent(const ObservedState& state, std::span<const double> ds,
-                            std::span<double> y) const {
-    std::vector<double> change(ds.begin(), ds.begin() + std::ptrdiff_t(num_bonds()));
-    for (std::size_t k = 0; k < change.size(); ++k) change[k] *= slope(state, k);
-    bonds_.add_integrity_tangent(state.u, change, 1, y);
-    if (!problem_.contact) return;
-    barrier_->add_distance_tangent(ds.subspan(num_bonds()), 1, y);
-    friction_->add_distance_tangent(ds.subspan(num_bonds()), 1, y);
-  }
-  /// The transpose: by += weight times the derivative of R.
-  void add_internal_products(const ObservedState& state, double weight, std::span<double> by) const {
-    std::vector<double> by_bond(num_bonds(), 0.0);
-    bonds_.add_integrity_products(state.u, direction_.local(), weight, by_bond);
-    for (std::size_t k = 0; k < num_bonds(); ++k) by[k] += slope(state, k) * by_bond[k];
-    if (!problem_.contact) return;
-    std::ranges::fill(by_bond, 0.0);
-    barrier_->add_distance_products(direction_.local(), weight, by_bond);
-    friction_->add_distance_products(direction_.local(), weight, by_bond);
-    particles::sum_bond_values(*problem_.particles, by_bond);
-    for (std::size_t k = 0; k < num_bonds(); ++k) by[num_bonds() + k] += by_bond[k];
   }
   /// y += weight dR/du_previous
   void add_previous(const ObservedState& state, double weight, std::span<double> y) const {
     for (const auto& [potential, factor] : summands_)
       potential->add_previous_product(state.u, direction_.local(), weight * factor, y);
-  }
-  double slope(const ObservedState& state, std::size_t bond) const {
-    return solvers::integrity_slope(damage(state)[bond], problem_.damage_width);
   }
   double abscissa(double time) const { return travel_ ? travel_(time) : time; }
   objectives::Track<1>::Sample observed(double time) const { return track_.at(abscissa(time)); }

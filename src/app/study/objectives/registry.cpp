@@ -3,7 +3,7 @@
 #include <deque>
 
 #include "app/study/objectives/target_option.hpp"
-#include "app/study/study_keys.hpp"
+#include "recoil/app/study/base/entries.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

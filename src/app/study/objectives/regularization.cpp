@@ -1,5 +1,6 @@
-#include "app/study/objectives/objective_type.hpp"
-#include "recoil/app/simulation/materials.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/materials.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/shape.hpp"
@@ -39,7 +40,7 @@ struct MaterialSmoothing final : ObjectiveOf<MaterialSmoothing> {
     objectives::CellConstants constants{{"lambda", "mu"}, {}, {}};
     parallel::collectively(discrete.space().comm(), [&] {
       for (LocalIndex cell = 0; cell < std::ssize(lame); ++cell) {
-        const MaterialEntry& entry = scene.materials[discrete.materials()[cell]];
+        const MaterialEntry& entry = elements_of(scene).materials[discrete.materials()[cell]];
         if (!entry.law->lame && cells.selects(cell))
           throw InputError(where.of("type"),
                            "material_smoothing compares lambda and mu, which the material at " + entry.where +

@@ -1,7 +1,7 @@
 #include "recoil/objectives/rest_separation.hpp"
 
-#include "app/study/objectives/objective_type.hpp"
-#include "recoil/app/simulation/build_contact.hpp"
+#include "recoil/app/solvers/elastodynamics/build_contact.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/fem/collision_surface.hpp"
 
 namespace recoil::app {

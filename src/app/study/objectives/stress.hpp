@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/objectives/stress.hpp"
 
 /// What objectives of a stress share.

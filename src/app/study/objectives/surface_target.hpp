@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 
 /// What objectives share that compare boundary facets with something in a file.
 namespace recoil::app {

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "app/study/match_meshes.hpp"
+#include "app/study/objectives/match_meshes.hpp"
 #include "app/study/objectives/target_option.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
-#include "recoil/app/simulation/scene_values.hpp"
-#include "recoil/app/simulation/trajectory_output.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/scene_values.hpp"
+#include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/io/hdf5_file.hpp"

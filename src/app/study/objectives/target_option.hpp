@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 
 /// What target_displacement and target_position take beside their reference. Each option is one source of
 /// this folder, named in registry.cpp.

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "app/study/shapes/shape_form.hpp"
-#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 
-/// What the form `boundary_vertices` takes beside its extension. Each option is one source of this folder,
-/// named in registry.cpp.
+/// The options of the form `boundary_vertices` besides its extension. Each option is one source of this
+/// folder, named in registry.cpp.
 namespace recoil::app {
 
 /// Flags of the local vertices of boundary facets of selected cells for which `takes(surface id)`.
@@ -42,7 +42,7 @@ struct MovingVertices {
 /// Says of two of them, by their places in MovingVertices, that they move as one.
 using JoinVertices = std::function<void(std::size_t a, std::size_t b)>;
 
-/// Which vertices of the boundary move, and which of them as one.
+/// An option says which vertices of the boundary move, and which of them as one.
 class BoundaryOption {
 public:
   virtual ~BoundaryOption() = default;
@@ -57,7 +57,7 @@ public:
   virtual void join(const MovingVertices<3>&, const JoinVertices&) const {}
 };
 
-/// One row of the table of options.
+/// A row of the table of options.
 struct BoundaryOptionRow {
   std::vector<Key> keys; ///< of a basis with `extension`, in the order of the documentation
   /// Reads these keys; null where they are not written.

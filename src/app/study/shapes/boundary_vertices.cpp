@@ -117,6 +117,16 @@ nlohmann::json boundary_on_new_meshes(nlohmann::json basis) {
   return basis;
 }
 
+struct AllVertices final : ShapeBasisOf<AllVertices> {
+  explicit AllVertices(const Item&) {}
+
+  template <int dim>
+  void fill(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
+            const std::vector<char>& selected) const {
+    move_each_vertex(builder, field, selected);
+  }
+};
+
 } // namespace
 
 ShapeForm shape_by_boundary_vertices() {
@@ -139,6 +149,10 @@ ShapeForm shape_by_boundary_vertices() {
           .read = BoundaryVertices::read,
           .is_per_vertex = true,
           .on_new_meshes = boundary_on_new_meshes};
+}
+
+ShapeForm shape_by_vertices() {
+  return {.name = "vertices", .doc = "All of them", .read = AllVertices::read, .is_per_vertex = true};
 }
 
 } // namespace recoil::app

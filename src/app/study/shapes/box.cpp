@@ -1,5 +1,5 @@
-#include "app/study/scene_checks.hpp"
-#include "app/study/shapes/shape_form.hpp"
+#include "recoil/app/study/base/experiment_scene.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {
 namespace {
@@ -45,6 +45,26 @@ private:
   std::vector<int> count_; ///< of control points, per axis
 };
 
+/// X' = X + sum_j q_j (X - c)_j / L_j + q_dim, about the centre c of the box of sizes L.
+struct AffineMap final : ShapeBasisOf<AffineMap> {
+  explicit AffineMap(const Item&) {}
+
+  template <int dim>
+  void fill(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
+            const std::vector<char>& selected) const {
+    const auto& mesh = builder.geometry.mesh;
+    const auto box = box_of(builder, selected);
+    builder.replicate(field, dim + 1);
+    for (std::size_t v = 0; v < selected.size(); ++v) {
+      if (selected[v] == 0) continue;
+      const Eigen::Matrix<double, dim, 1> offset =
+          (mesh.vertices[v] - box.center()).cwiseQuotient(box.sizes());
+      for (int j = 0; j < dim; ++j) field.shape_weights[v].emplace_back(j, offset[j]);
+      field.shape_weights[v].emplace_back(dim, 1.0);
+    }
+  }
+};
+
 } // namespace
 
 ShapeForm shape_by_box() {
@@ -57,6 +77,10 @@ ShapeForm shape_by_box() {
                     .doc = "Control points per axis of a lattice over the bounding box."}},
           .example = "{\"box\": [nx, ny(, nz)]}",
           .read = BoxOfPoints::read};
+}
+
+ShapeForm shape_by_affine_map() {
+  return {.name = "affine", .doc = "an affine map", .read = AffineMap::read};
 }
 
 } // namespace recoil::app

@@ -1,6 +1,6 @@
-#include "app/study/shapes/shape_form.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
-#include "recoil/app/simulation/scene_values.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/scene_values.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
@@ -43,7 +43,7 @@ private:
     return modes;
   }
 
-  /// This rank's block of each mode.
+  /// The block of each mode that this rank reads.
   template <int dim>
   std::vector<std::vector<double>> read_blocks(const SlotBuilder<dim>& builder, const ParameterSpec& spec,
                                                const io::BlockLayout& rows) const {

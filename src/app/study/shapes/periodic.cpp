@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/study/shapes/boundary_option.hpp"
+#include "recoil/app/study/base/entries.hpp"
 #include "recoil/geometry/point_table.hpp"
 
 namespace recoil::app {

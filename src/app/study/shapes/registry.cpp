@@ -4,12 +4,11 @@
 #include <fmt/ranges.h>
 
 #include "app/study/shapes/boundary_option.hpp"
-#include "app/study/study_keys.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
 
-/// Of the sources of this folder.
+/// The rows of the sources of this folder.
 ShapeForm shape_by_vertices();
 ShapeForm shape_by_box();
 ShapeForm shape_by_boundary_vertices();
@@ -41,7 +40,7 @@ const char* name_in_basis(const Key& key) {
   return key.pattern + std::string_view("/parameters/*/basis/").size();
 }
 
-/// Examples of all forms with keys, those first that have no name to take in their place.
+/// Examples of all forms with keys, those first that have no name to write in their place.
 std::string examples_of_forms() {
   std::vector<std::string> examples;
   for (const bool has_name : {false, true})
@@ -63,7 +62,7 @@ const ShapeForm& form_by_key(const Item& basis) {
   return *given.front();
 }
 
-/// That of a basis that is a text, which the table of keys has checked.
+/// The form of a basis that is a text, which the table of keys has checked.
 const ShapeForm& form_by_name(const std::string& name) {
   return *std::ranges::find(shape_forms(), name, &ShapeForm::name);
 }

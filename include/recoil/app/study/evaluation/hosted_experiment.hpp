@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "recoil/app/study/evaluation/design_space.hpp"
+#include "recoil/app/study/evaluation/evaluation_log.hpp"
+#include "recoil/app/study/evaluation/experiment_groups.hpp"
+#include "recoil/app/study/evaluation/residual_report.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
+
+namespace recoil::app {
+
+/// An experiment on the ranks of one group, as a function of what an optimiser sees of the parameters of its
+/// study. Of the DesignSpace are `values`, its num_values() values of parameters in SI units, and `x`, its
+/// num_variables() variables; they and all results are the same on every rank of the group, save values_of().
+/// A run or sweep that fails is a result with a `failure`; after a signal Error of ExitCode::interrupted is
+/// thrown on every rank. `seconds` of results is left at 0. All members but model() are collective over the
+/// group.
+class HostedExperiment {
+public:
+  /// Reads the scene in `folder` and its meshes. Everything must outlive it. @throws as
+  /// ExperimentModel::create().
+  HostedExperiment(const ExperimentGroups& group, const Study& study, int experiment,
+                   const ExperimentFolder& folder);
+
+  ExperimentModel& model() { return *model_; }
+  /// What this rank has of the values in the experiment, field by field, ghost slots included. Linear: also
+  /// of changes of values.
+  ParameterValues values_of(const DesignSpace& space, std::span<const double> values);
+
+  /// From now on run() leaves a known run in `folder`, and removes all others of this experiment but the one
+  /// that it has started near. Without a folder none are kept.
+  void keep_runs_in(std::filesystem::path folder) { known_runs_ = std::move(folder); }
+  /// Runs that begin from now on start their solves near the one in that file of the folder, if it is there.
+  void start_near(std::string file) { near_ = std::move(file); }
+
+  /// Whether the rest shape can be reached from that at the values `from`, where there is a problem.
+  ExperimentPath follow_path(const DesignSpace& space, std::span<const double> from,
+                             std::span<const double> values);
+  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms. @throws FileError.
+  ExperimentValue run(const DesignSpace& space, std::span<const double> values);
+  /// dJ/d(values), num_values() numbers, by a reverse sweep through the run there, which is made if it is not
+  /// the last one.
+  ExperimentGradient sweep(const DesignSpace& space, std::span<const double> values);
+  /// The upper triangular factor of [dr/dx r], n + 1 by n + 1 with n = num_variables(), r the residuals with
+  /// J = |r|^2, by tangent-linear sweeps. Columns of variables that the experiment does not know are zero.
+  /// @pre the objective is a sum of squares, here and below.
+  ExperimentFactor factorise(const DesignSpace& space, std::span<const double> x);
+  /// (dr/dq)' (dr/dq) times `change`, num_values() numbers like `change` itself, q the values: by a
+  /// tangent-linear and a reverse sweep.
+  ExperimentProduct multiply(const DesignSpace& space, std::span<const double> values,
+                             std::span<const double> change);
+
+  /// The largest forces that are compared with observed ones there.
+  ExperimentPeaks find_peaks(const DesignSpace& space, std::span<const double> values);
+
+  /// What is left of the observations there.
+  ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
+
+private:
+  inverse::KnownRun find_known_run(const inverse::ForwardProblem& problem) const;
+  std::vector<double> sum_over_group(const DesignSpace& space, const ParameterValues& gradient) const;
+
+  const parallel::Communicator& comm_;
+  std::unique_ptr<ExperimentModel> model_;
+  inverse::ReducedObjective objective_;
+  std::filesystem::path known_runs_;
+  std::string near_;
+  std::vector<std::vector<std::size_t>> numbers_; ///< of DesignSpace, per field and entry
+};
+
+} // namespace recoil::app

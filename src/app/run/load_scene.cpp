@@ -1,0 +1,26 @@
+#include "recoil/app/run/load_scene.hpp"
+
+#include "recoil/app/run/solver_kind.hpp"
+
+namespace recoil::app {
+
+LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem::path& path,
+                       const SolverKinds& solvers) {
+  const SceneFormat& format = solvers.format();
+  SceneFile first =
+      parallel::collectively(comm, [&] { return comm.rank() == 0 ? read_scene(path, format) : SceneFile(); });
+  comm.broadcast(first.resolved);
+  comm.broadcast(first.locations);
+  LoadedScene loaded;
+  // The first rank too, so that all of them hold the same scene.
+  loaded.file = parallel::collectively(
+      comm, [&] { return read_resolved(first.resolved, first.locations, path, format); });
+  const Scene& scene = loaded.file.scene;
+  check_output_fields(scene);
+  loaded.solver = &solvers.of(scene);
+  static_cast<LoadedGeometry&>(loaded) = load_geometry(comm, scene.geometry, loaded.solver->bodies);
+  loaded.solver->check_geometry(comm, loaded);
+  return loaded;
+}
+
+} // namespace recoil::app

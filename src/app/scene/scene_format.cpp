@@ -1,0 +1,266 @@
+#include "recoil/app/scene/scene_format.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "app/scene/shared_keys.hpp"
+#include "recoil/app/scene/bound_member.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+
+extern const char* const scene_page;   // of docs/scene.md.in
+extern const char* const polyfem_keys; // of polyfem_keys.json
+
+namespace {
+
+unsigned types_of(const nlohmann::json& names) {
+  static const std::map<std::string, unsigned> types = {
+      {"boolean", boolean}, {"integer", integer}, {"number", number},           {"text", text},
+      {"object", object},   {"list", list},       {"one_or_list", one_or_list}, {"anything", anything}};
+  unsigned all = 0;
+  for (const std::string name : names) all |= types.at(name);
+  return all;
+}
+
+const char* text_of(const nlohmann::json& row, const char* name) {
+  return row.contains(name) ? keep(row[name].dump()) : nullptr;
+}
+
+/// Rows of what PolyFEM's scenes may hold beside ours, in a section of the documentation.
+std::vector<Key> polyfem_rows(const std::string& section) {
+  static const auto groups = nlohmann::json::parse(polyfem_keys);
+  std::vector<Key> rows;
+  for (const auto& group : groups) {
+    if (group["section"] != section) continue;
+    for (const auto& row : group["keys"])
+      rows.push_back({.pattern = keep(row["key"]),
+                      .types = types_of(row["types"]),
+                      .items = types_of(row.value("items", nlohmann::json::array())),
+                      .fallback = text_of(row, "default"),
+                      .choices = text_of(row, "tolerated"),
+                      .mark = group["mark"] == "ignored" ? Mark::ignored : Mark::refused,
+                      .reason = keep(group["reason"]),
+                      .doc = keep(row["doc"])});
+  }
+  return rows;
+}
+
+/// Whether a resolved value is the default that stands where nothing is written.
+bool is_default(const Key& key, const nlohmann::json& value) {
+  if (!key.fallback) return false;
+  const auto fallback = nlohmann::json::parse(key.fallback);
+  if (value == fallback || value == nlohmann::json::array({fallback})) return true;
+  // Lists that repeat the value of the default, however long.
+  const auto repeats = [&](const nlohmann::json& list) {
+    return list.is_array() && !list.empty() &&
+           std::ranges::all_of(list, [&](const auto& entry) { return entry == fallback.front(); });
+  };
+  return repeats(fallback) && repeats(value);
+}
+
+/// An object that is there in any case: what is written is inside.
+bool is_frame(const Key& key) {
+  return key.types & object && key.fallback && std::string_view(key.fallback) == "{}";
+}
+
+/// Whether every place that `pattern` stands for is one of `absent` or below it.
+bool lies_in(const std::string& pattern, const std::string& absent) {
+  const std::vector<std::string> wholes = expand_braces(absent);
+  return std::ranges::all_of(expand_braces(pattern), [&](const std::string& one) {
+    return std::ranges::any_of(wholes, [&](const std::string& whole) {
+      return one.starts_with(whole) && (one.size() == whole.size() || one[whole.size()] == '/');
+    });
+  });
+}
+
+/// The entry that says the most of a pattern; nullptr if none speaks of it.
+const AbsentKey* find_absent(const SceneKind& kind, const std::string& pattern) {
+  const AbsentKey* found = nullptr;
+  for (const AbsentKey& absent : kind.absent)
+    if (lies_in(pattern, absent.pattern) &&
+        (!found || std::string_view(absent.pattern).size() > std::string_view(found->pattern).size()))
+      found = &absent;
+  return found;
+}
+
+/// Names of kinds, separated by spaces, that have a row which belongs to `owner` (nullptr: to all); nullptr:
+/// all kinds have it.
+const char* solvers_of(const std::vector<const SceneKind*>& kinds, const SceneKind* owner, const Key& row) {
+  std::string names;
+  std::size_t count = 0;
+  for (const SceneKind* kind : kinds) {
+    if (owner ? kind != owner : find_absent(*kind, row.pattern) != nullptr) continue;
+    names += (names.empty() ? "" : " ") + std::string(kind->name);
+    ++count;
+  }
+  return count == kinds.size() ? nullptr : keep(std::move(names));
+}
+
+/// The row with what its member says.
+Key completed(Key row) {
+  if (row.member == nullptr) return row;
+  row.types |= row.member->types;
+  if (const std::string initial = row.member->initial(); !initial.empty())
+    (row.filled_in ? row.fallback : row.implied) = keep(initial);
+  if (const std::string choices = row.member->choices(); !choices.empty()) row.choices = keep(choices);
+  return row;
+}
+
+const char* choices_of(const std::vector<std::string>& names) { return keep(nlohmann::json(names).dump()); }
+
+/// What the kinds decide of the keys of all scenes.
+void set_choices(const std::vector<const SceneKind*>& kinds, Key& row) {
+  std::vector<std::string> solvers, materials;
+  std::string things;
+  for (const SceneKind* kind : kinds) {
+    solvers.push_back(kind->name);
+    things += (things.empty() ? "`" : ", `") + std::string(kind->name) + "`: " + kind->things;
+    std::ranges::copy(kind->materials(), std::back_inserter(materials));
+  }
+  if (std::string_view(row.pattern) == "/solver/type") {
+    row.choices = choices_of(solvers);
+    row.fallback = keep(nlohmann::json(solvers.front()).dump());
+    row.doc = keep(std::string(row.doc) + " " + things + ".");
+  }
+  if (std::string_view(row.pattern) == "/materials/*/type") row.choices = choices_of(materials);
+}
+
+/// Sections in the order in which they are first named, each with the rows of all scenes, those of each kind
+/// and those of PolyFEM.
+std::vector<KeySection> merged_sections(const std::vector<const SceneKind*>& kinds) {
+  static std::deque<std::vector<Key>> kept;
+  std::vector<std::pair<const char*, std::vector<Key>*>> sections;
+  const auto add = [&](const KeySection& given, const SceneKind* owner) {
+    const auto is_it = [&](const auto& known) { return std::string_view(known.first) == given.name; };
+    auto section = std::ranges::find_if(sections, is_it);
+    if (section == sections.end())
+      section = sections.insert(sections.end(), {given.name, &kept.emplace_back()});
+    for (const Key& row : given.keys) {
+      Key& complete = section->second->emplace_back(completed(row));
+      complete.solvers = solvers_of(kinds, owner, row);
+      set_choices(kinds, complete);
+    }
+  };
+  for (const auto& group : {geometry_sections(), physics_sections(), solver_sections()})
+    for (const KeySection& section : group) add(section, nullptr);
+  for (const SceneKind* kind : kinds)
+    for (const KeySection& section : kind->keys()) add(section, kind);
+  std::vector<KeySection> merged;
+  for (const auto& [name, rows] : sections) {
+    std::ranges::move(polyfem_rows(name), std::back_inserter(*rows));
+    merged.push_back({name, *rows});
+  }
+  return merged;
+}
+
+/// Refuses in scenes of one kind what belongs to the others.
+class AbsentKeys {
+public:
+  AbsentKeys(const std::vector<const SceneKind*>& kinds, const SceneKind& kind)
+      : kinds_(kinds), kind_(kind) {}
+
+  void refuse(const KeyNode& node, const Item& item) const {
+    if (item.is_list()) {
+      if (node.item)
+        for (const Item& entry : item.items()) refuse(*node.item, entry);
+      return;
+    }
+    // What is switched off is not looked at.
+    if (!item.is_object() || (item.has("enabled") && !item["enabled"].flag())) return;
+    // A single object may stand for a list of them.
+    const auto& children = node.children.empty() && node.item ? node.item->children : node.children;
+    for (const auto& [name, child] : children) {
+      if (!item.has(name.c_str())) continue;
+      const Item member = item[name.c_str()];
+      const Key& key = *child->key;
+      if (!key.is_for(kind_.name) && !is_frame(key) && !is_default(key, nlohmann::json::parse(member.dump())))
+        member.fail("is of " + things_of(key.solvers) + ", this is a scene of " + kind_.things + "; " +
+                    cure(key));
+      refuse(*child, member);
+    }
+  }
+
+  void refuse_materials(const Item& materials) const {
+    for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items()) {
+      const std::string type = entry["type"].text();
+      const std::vector<std::string> own = kind_.materials();
+      if (std::ranges::count(own, type) > 0) continue;
+      for (const SceneKind* other : kinds_)
+        if (std::ranges::count(other->materials(), type) > 0)
+          entry["type"].fail("is of " + std::string(other->things) + ", this is a scene of " + kind_.things +
+                             "; " +
+                             (own.empty() ? "leave the material out" : "take " + list_names(own, "or")) +
+                             ", or " + write_solver(other->name));
+    }
+  }
+
+private:
+  static std::string write_solver(const std::string& name) {
+    return "write \"solver\": {\"type\": \"" + name + "\"}";
+  }
+  std::string things_of(const char* solvers) const {
+    std::vector<std::string> things;
+    std::istringstream names(solvers);
+    for (std::string name; names >> name;)
+      for (const SceneKind* kind : kinds_)
+        if (name == kind->name) things.push_back(kind->things);
+    return things.empty() ? "no solver" : list_names(things, "and");
+  }
+  std::string cure(const Key& key) const {
+    if (const AbsentKey* absent = find_absent(kind_, key.pattern)) return absent->instead;
+    const std::string solvers = key.solvers;
+    return "leave it out, or " + write_solver(solvers.substr(0, solvers.find(' ')));
+  }
+
+  const std::vector<const SceneKind*>& kinds_;
+  const SceneKind& kind_;
+};
+
+} // namespace
+
+const char* keep(std::string text) {
+  static std::deque<std::string> texts;
+  return texts.emplace_back(std::move(text)).c_str();
+}
+
+SceneFormat::SceneFormat(std::vector<const SceneKind*> kinds)
+    : kinds_(std::move(kinds)),
+      sections_(merged_sections(kinds_)), table_{"scene", scene_page, sections_, build_key_tree(sections_)} {}
+
+const SceneKind& SceneFormat::kind(std::string_view name) const {
+  const auto found = std::ranges::find(kinds_, name, &SceneKind::name);
+  RECOIL_ASSERT(found != kinds_.end());
+  return **found;
+}
+
+void SceneFormat::refuse_absent_keys(const SceneKind& kind, const Item& root) const {
+  const AbsentKeys absent(kinds_, kind);
+  absent.refuse_materials(root["materials"]);
+  absent.refuse(table_.tree, root);
+}
+
+std::string scene_json_schema(const SceneFormat& format) { return json_schema(format.keys()); }
+
+std::string scene_markdown(const SceneFormat& format) { return markdown(format.keys()); }
+
+void set_bound_members(const KeyTable& table, const Item& root, Scene& scene) {
+  const auto set = [&](const Key& key) {
+    Item item = root;
+    std::istringstream names(std::string(key.pattern).substr(1));
+    for (std::string name; std::getline(names, name, '/');) {
+      if (!item.has(name.c_str())) return;
+      item = item[name.c_str()];
+    }
+    key.member->set(scene, item);
+  };
+  for (const KeySection& section : table.sections)
+    for (const Key& key : section.keys)
+      if (key.member != nullptr && key.is_for(scene.solver)) set(key);
+}
+
+} // namespace recoil::app

@@ -1,0 +1,339 @@
+#include <algorithm>
+
+#include "app/solvers/bonded_particles/build_particles.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/app/scene/item.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+namespace {
+
+Packing packing_of(const std::string& name) {
+  if (name == "fcc") return Packing::fcc;
+  return name == "random" ? Packing::random : Packing::hcp;
+}
+
+/// Spheres must remain spheres under the transformation of their entry.
+void check_sphere_transformation(const Item& entry) {
+  const Item transformation = entry["transformation"];
+  if (transformation.has("dimensions"))
+    transformation["dimensions"].fail("would make ellipsoids of particles from a file; write one `scale`");
+  const Item scale = transformation["scale"];
+  const std::vector<double> factors = scale.is_number() ? std::vector{scale.number()} : scale.numbers();
+  const bool alike =
+      factors.empty() || (factors.size() == (scale.is_number() ? 1 : 3) &&
+                          std::ranges::all_of(factors, [&](double f) { return f == factors[0]; }));
+  if (!alike || (!factors.empty() && !(factors[0] > 0)))
+    scale.fail("particles from a file stay spheres: write one positive number");
+}
+
+void read_file_body(const Item& entry, const Item& item, ParticleBody& body) {
+  for (const char* name : {"packing", "rotation", "inside", "seed"})
+    if (item.has(name)) item[name].fail("is for packings; particles from a `file` lie where it says");
+  for (const char* name : {"mesh", "generator", "array"})
+    if (entry.has(name))
+      entry[name].fail("is left over: the particles of this body come from a file; keep one of them");
+  if (entry["advanced"]["normalize_mesh"].flag())
+    entry["advanced"]["normalize_mesh"].fail("is for meshes; write a `scale` for particles from a file");
+  check_sphere_transformation(entry);
+  body.file = item["file"].text();
+  if (item.has("bonds")) body.bonds = item["bonds"].text();
+  if (!item.has("radius")) return;
+  if (item["radius"].size() > 1) item["radius"].fail("particles of a file without radii have one radius");
+  body.radius_in_file = item["radius"].numbers().front();
+}
+
+void read_packed_body(const Item& item, ParticleBody& body) {
+  if (!item.has("radius")) item.fail("needs the `radius` of the particles, or a `file` of them");
+  if (item.has("bonds")) item["bonds"].fail("is for particles from a `file`, which is missing");
+  if (item.has("packing")) body.packing = packing_of(item["packing"].text());
+  const std::vector<double> radii = item["radius"].numbers();
+  body.min_radius = radii.front();
+  body.max_radius = radii.back();
+  if (body.packing != Packing::random && radii.size() > 1)
+    item["radius"].fail("the particles of a lattice have one radius; take packing \"random\" for a range");
+  if (body.min_radius > body.max_radius) item["radius"].fail("write the smaller radius first");
+  if (item.has("rotation")) body.rotation = item["rotation"].vector();
+  if (item.has("inside")) body.whole_spheres = item["inside"].text() == "sphere";
+  if (body.packing == Packing::random && (!body.whole_spheres || body.rotation != Eigen::Vector3d::Zero()))
+    item.fail("`inside` and `rotation` are for lattices; random packings keep whole spheres inside");
+  if (item.has("seed") && body.packing != Packing::random)
+    item["seed"].fail("is of random packings; leave it out, or take packing \"random\"");
+  if (item.has("seed")) body.seed = item["seed"].integer();
+}
+
+ParticleBody build_body(const Item& entry) {
+  const Item item = entry["particles"];
+  ParticleBody body;
+  body.body = entry["name"].text();
+  body.where = item.where();
+  if (item.has("bond_tolerance")) body.bond_tolerance = item["bond_tolerance"].number();
+  if (item.has("file"))
+    read_file_body(entry, item, body);
+  else
+    read_packed_body(item, body);
+  return body;
+}
+
+double constant(const Item& entry, const char* name) {
+  if (!entry.has(name))
+    entry.fail("BondedParticles needs `E`, `nu` and `rho`; `" + std::string(name) + "` is missing");
+  const Item item = entry[name];
+  const auto value = item.is_object() ? std::nullopt : constant_of(item.expression());
+  if (!value) item.fail("must be a number: bonds of a body have one material");
+  return *value;
+}
+
+BondMaterialEntry build_bonds(const Item& entry) {
+  BondMaterialEntry material;
+  material.where = entry.where();
+  if (entry.has("body")) material.bodies = entry["body"].texts();
+  material.E = constant(entry, "E");
+  material.nu = constant(entry, "nu");
+  material.rho = constant(entry, "rho");
+  if (entry.has("tensile_strength")) material.tensile_strength = entry["tensile_strength"].number();
+  if (entry.has("shear_strength")) material.shear_strength = entry["shear_strength"].number();
+  material.friction_angle = entry["friction_angle"].number();
+  if (material.friction_angle > 0 && !material.shear_strength)
+    entry["friction_angle"].fail("adds to `shear_strength`, which is missing");
+  if (entry["strength_terms"].text() == "separate" && !material.tensile_strength && !material.shear_strength)
+    entry["strength_terms"].fail("is of `tensile_strength` and `shear_strength`, of which none is given");
+  material.separate_terms = entry["strength_terms"].text() == "separate";
+  if (entry.has("weibull_modulus")) {
+    if (!material.tensile_strength && !material.shear_strength)
+      entry["weibull_modulus"].fail("is of `tensile_strength` and `shear_strength`, of which none is given");
+    material.weibull_modulus = entry["weibull_modulus"].number();
+  }
+  if (entry.has("strength_seed")) {
+    if (!material.weibull_modulus)
+      entry["strength_seed"].fail("is of `weibull_modulus`, which is missing: nothing is random");
+    material.strength_seed = entry["strength_seed"].integer();
+  }
+  if (entry.has("strength_radius")) {
+    if (!material.tensile_strength && !material.shear_strength)
+      entry["strength_radius"].fail("is of `tensile_strength` and `shear_strength`, of which none is given");
+    material.strength_radius = entry["strength_radius"].number();
+  }
+  material.section = entry["section"].number();
+  if (entry.has("shear_correction")) material.form.shear_correction = entry["shear_correction"].number();
+  if (entry.has("shear_energy") && entry["shear_energy"].text() == "angle")
+    material.form.shear_energy = potentials::ShearEnergy::angle;
+  material.form.half_turns = entry.has("bend_twist") && entry["bend_twist"].text() == "paper_half_angle";
+  material.macroscopic = entry.has("moduli") && entry["moduli"].text() == "macro";
+  return material;
+}
+
+/// Refuses macroscopic moduli for bodies of which they are not known.
+void check_macroscopic(const Item& moduli, const ParticleBody& body) {
+  if (body.is_simple_lattice()) return;
+  if (!body.file.empty() || body.packing == Packing::random)
+    moduli.fail("the macroscopic modulus of a " +
+                std::string(body.file.empty() ? "random packing" : "body from a file") + " like '" +
+                body.body +
+                "' is not known beforehand; write \"bonds\" and scale `E` by the modulus that a quasi-static "
+                "pull of the body shows, or take packing \"hcp\" or \"fcc\"");
+  moduli.fail("is known of lattices bonded to nearest neighbours alone; give body '" + body.body +
+              "' a bond_tolerance below 0.41, or write \"bonds\"");
+}
+
+void build_bond_materials(const Item& given, Scene& scene) {
+  const std::vector<Item> entries = given.is_object() ? std::vector{given} : given.items();
+  for (const Item& entry : entries) {
+    particles_of(scene).materials.push_back(build_bonds(entry));
+    for (const std::string& body : particles_of(scene).materials.back().bodies)
+      check_body(scene, body, entry["body"].where());
+  }
+  for (const ParticleBody& body : particles_of(scene).bodies) {
+    const BondMaterialEntry* material = find_bond_material(scene, body.body);
+    if (material == nullptr)
+      throw InputError(scene.file.string() + " (/materials)",
+                       "body '" + body.body + "' has no material of type BondedParticles");
+    if (material->macroscopic)
+      check_macroscopic(entries[material - particles_of(scene).materials.data()]["moduli"], body);
+  }
+}
+
+/// Formulas of t alone.
+std::vector<Expression> of_time(const Item& list) {
+  std::vector<Expression> result = list.expressions();
+  for (const Expression& component : result)
+    if (component.depends_on_position())
+      list.fail("'" + component.text() + "' depends on x, y or z; write formulas of t");
+  return result;
+}
+
+void build_forces(const Item& list, Scene& scene) {
+  for (const Item& entry : list.items())
+    particles_of(scene).forces.push_back({entry["id"].integers(), of_time(entry["value"]), entry.where()});
+}
+
+void build_turns(const Item& list, Scene& scene) {
+  const auto entries = list.items();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const DirichletEntry& entry = scene.boundary_conditions.dirichlet[i];
+    if (!entry.node_file.empty() || entry.nodal)
+      entries[i].fail("files of values belong to finite elements; write formulas for ids");
+    PrescribedTurn& turn = particles_of(scene).turns.emplace_back();
+    const Item rotation = entries[i]["rotation"];
+    if (!rotation.is_text())
+      turn.value = of_time(rotation);
+    else if (rotation.text() != "free")
+      rotation.fail("must be three numbers or formulas, or \"free\", is " + rotation.dump());
+    turn.free = rotation.is_text();
+    turn.interpolation = build_factors(entries[i], 3, "rotation_interpolation");
+    if (turn.free && !turn.interpolation.empty())
+      entries[i]["rotation_interpolation"].fail("is a factor on `rotation`, which is \"free\"; leave it out");
+  }
+}
+
+/// Forms of values that bonded particles do not have, and values without an effect on them.
+void check_values(const Item& root, const Scene& scene) {
+  for (const char* list : {"velocity", "solution"})
+    for (const Item& entry : root["initial_conditions"][list].items())
+      if (entry["value"].is_object())
+        entry["value"].fail("files of values belong to finite elements; write formulas");
+  if (scene.time.kind == TimeKind::quasistatic)
+    for (const char* list : {"velocity", "angular_velocity"})
+      if (const Item given = root["initial_conditions"][list]; given.size() > 0)
+        given.fail("has no effect without inertia; leave it out, or set time/quasistatic to false");
+  if (const Item motions = root["boundary_conditions"]["obstacle_displacements"];
+      !scene.contact.enabled && motions.size() > 0)
+    motions.fail("is not there for bonded particles without contact; set contact/enabled to true");
+}
+
+/// Settings of contact that do not go with the others.
+void check_contact(const Item& root, const Scene& scene) {
+  if (!scene.contact.enabled) {
+    if (particles_of(scene).solver.rolling_friction > 0)
+      root["solver"]["bonded_particles"]["rolling_friction"].fail(
+          "is of contact; set contact/enabled to true, or leave it out");
+    if (particles_of(scene).solver.contact_law)
+      root["solver"]["bonded_particles"]["contact_law"].fail(
+          "is of contact; set contact/enabled to true, or leave it out");
+    return;
+  }
+  const Item solver = root["solver"];
+  const solvers::ParticleIntegrator integrator = particles_of(scene).solver.integrator;
+  if (scene.time.kind == TimeKind::dynamic && integrator == solvers::ParticleIntegrator::del_exact)
+    solver["bonded_particles"]["integrator"].fail("has no contact; take \"be_reflect\", \"mid_reflectT\" or "
+                                                  "\"leapfrog\", or set contact/enabled to false");
+  const int iterations = scene.contact.friction_iterations;
+  if (integrator == solvers::ParticleIntegrator::leapfrog && scene.time.kind == TimeKind::dynamic &&
+      iterations != 0 && iterations != 1)
+    solver["contact"]["friction_iterations"].fail("leapfrog lags nothing; write 1, or 0 for no friction");
+}
+
+/// Softening that cannot work.
+void check_damage(const Item& root, const Scene& scene) {
+  if (particles_of(scene).solver.damage_width == 0) return;
+  const Item width = root["solver"]["bonded_particles"]["damage_width"];
+  const bool may_break = std::ranges::any_of(particles_of(scene).materials,
+                                             [](const BondMaterialEntry& entry) {
+                                               return entry.tensile_strength || entry.shear_strength;
+                                             }) ||
+                         // A file of bonds may have strengths: make_particle_solver() knows.
+                         std::ranges::any_of(particles_of(scene).bodies,
+                                             [](const ParticleBody& body) { return !body.bonds.empty(); });
+  if (!may_break)
+    width.fail("softens bonds that reach their strength, and no material has one; give it "
+               "`tensile_strength` or `shear_strength`, or leave this out");
+  if (scene.time.kind == TimeKind::dynamic &&
+      particles_of(scene).solver.integrator == solvers::ParticleIntegrator::leapfrog)
+    width.fail("is not there with \"integrator\": \"leapfrog\", whose bonds break at once; take "
+               "\"be_reflect\" or \"mid_reflectT\", or leave this out");
+}
+
+bool is_explicit(const Scene& scene) {
+  return scene.time.kind == TimeKind::dynamic &&
+         particles_of(scene).solver.integrator == solvers::ParticleIntegrator::leapfrog;
+}
+
+/// Keys of integrators that the scene does not take: they change nothing, and often stay behind where another
+/// integrator is tried.
+void check_integrator(const Item& root, Scene& scene) {
+  const Item solver = root["solver"]["bonded_particles"];
+  const ParticleSolverSpec given = particles_of(scene).solver, initial;
+  if (scene.time.kind == TimeKind::quasistatic && given.integrator != initial.integrator)
+    solver["integrator"].fail("is of dynamic scenes and has no effect with \"quasistatic\": true; leave it "
+                              "out, or set time/quasistatic to false");
+  const auto warn = [&](bool written, const Item& item, const char* of) {
+    if (written) scene.warnings.push_back(item.where() + ": not looked at, it is of " + of);
+  };
+  if (!is_explicit(scene))
+    return warn(given.explicit_share != initial.explicit_share, solver["explicit_share"],
+                "\"integrator\": \"leapfrog\"");
+  const char* const of_newton = "implicit steps, which \"leapfrog\" does not take";
+  warn(given.tolerance != initial.tolerance, solver["tolerance"], of_newton);
+  warn(given.max_iterations != initial.max_iterations, solver["max_iterations"], of_newton);
+  warn(given.cascade_share != initial.cascade_share, solver["cascade_share"], of_newton);
+  warn(scene.time.max_retries != TimeSpec().max_retries, root["time"]["max_retries"], of_newton);
+  warn(scene.contact.enabled && scene.contact.epsv != ContactSpec().epsv, root["contact"]["epsv"],
+       "friction that is smoothed; that of \"leapfrog\" is not");
+}
+
+/// Ids that nothing of a body or obstacle uses.
+void check_selections(const Item& entry) {
+  const bool is_obstacle = entry["is_obstacle"].flag();
+  if (entry.has("volume_selection"))
+    entry["volume_selection"].fail("particles have no volume ids; give materials by `body`");
+  if (!is_obstacle && entry.has("surface_selection"))
+    entry["surface_selection"].fail("particles have no surface; give ids by `point_selection`");
+  if (is_obstacle && entry.has("point_selection"))
+    entry["point_selection"].fail("is of particles, this is an obstacle; give its id by `surface_selection`");
+}
+
+void check_breaking(const Item& root, const Scene& scene) {
+  if (particles_of(scene).solver.max_broken_share < 1 && is_explicit(scene))
+    root["solver"]["bonded_particles"]["max_broken_share"].fail(
+        "is of implicit steps; leapfrog breaks bonds in sub-steps, which a smaller `explicit_share` "
+        "shortens");
+}
+
+/// Implicit steps that hand over to leapfrog where many bonds break.
+void check_sudden_breaking(const Item& root, const Scene& scene) {
+  const ParticleSolverSpec& solver = particles_of(scene).solver;
+  if (solver.sudden_breaking != solvers::SuddenBreaking::leapfrog) return;
+  const Item key = root["solver"]["bonded_particles"]["sudden_breaking"];
+  if (scene.time.kind == TimeKind::quasistatic)
+    key.fail("is of steps with inertia; leave out `quasistatic`, or write \"shorter_steps\"");
+  if (solver.integrator == solvers::ParticleIntegrator::leapfrog)
+    key.fail("is of implicit steps, and \"integrator\" is \"leapfrog\" already; leave it out");
+  if (solver.damage_width > 0)
+    key.fail("is of bonds that break at once, and `damage_width` softens them; leave one of both out");
+  if (solver.max_broken_share >= 1)
+    key.fail("needs `max_broken_share`, the share of all bonds above which leapfrog takes a step; write "
+             "0.001, say");
+}
+
+} // namespace
+
+void build_particles(const Item& root, Scene& scene) {
+  if (!root.has("time"))
+    throw InputError(scene.file.string(),
+                     "needs `time`; write \"quasistatic\": true there for states at rest");
+  for (const Item& entry : root["geometry"].items()) {
+    if (!entry["enabled"].flag()) continue;
+    check_selections(entry);
+    if (entry["is_obstacle"].flag()) {
+      if (entry.has("particles"))
+        entry["particles"].fail("an obstacle has none; leave out `is_obstacle` or `particles`");
+      continue;
+    }
+    if (!entry.has("particles")) entry.fail("needs `particles`: this is a scene of bonded particles");
+    particles_of(scene).bodies.push_back(build_body(entry));
+  }
+  build_bond_materials(root["materials"], scene);
+  build_turns(root["boundary_conditions"]["dirichlet_boundary"], scene);
+  build_forces(root["boundary_conditions"]["particle_forces"], scene);
+  check_values(root, scene);
+  check_contact(root, scene);
+  check_damage(root, scene);
+  check_breaking(root, scene);
+  check_integrator(root, scene);
+  check_sudden_breaking(root, scene);
+}
+
+bool has_particle_file(const Item& entry) { return entry.has("particles") && entry["particles"].has("file"); }
+
+} // namespace recoil::app

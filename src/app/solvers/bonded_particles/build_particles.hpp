@@ -1,0 +1,19 @@
+#pragma once
+
+#include "recoil/app/scene/scene_format.hpp"
+
+namespace recoil::app {
+
+/// Rows of the keys that scenes of bonded particles alone have.
+std::vector<KeySection> particle_keys();
+
+/// Keys that they have no use for, and what they have in the place of those of others.
+std::span<const AbsentKey> absent_from_particles();
+
+/// Particles, bonds and what acts on them. @throws InputError.
+void build_particles(const Item& root, Scene& scene);
+
+/// Whether the particles of an entry of `geometry` come from a file.
+bool has_particle_file(const Item& entry);
+
+} // namespace recoil::app

@@ -1,0 +1,154 @@
+#include "recoil/app/study/evaluation/hosted_experiment.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+
+#include <algorithm>
+
+#include <Eigen/Core>
+#include <fmt/format.h>
+
+#include "recoil/app/study/experiment/known_run_file.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
+#include "recoil/inverse/residual_factor.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+std::unique_ptr<ExperimentModel> load_model(const ExperimentGroups& group, const Study& study, int experiment,
+                                            const ExperimentFolder& folder) {
+  LoadedScene scene = load_scene(group.comm(), folder.scene(), all_solvers());
+  set_output_for_sweep(study, scene.file.scene);
+  return ExperimentModel::create(group.comm(), study, experiment, std::move(scene), group.interrupts());
+}
+
+} // namespace
+
+HostedExperiment::HostedExperiment(const ExperimentGroups& group, const Study& study, int experiment,
+                                   const ExperimentFolder& folder)
+    : comm_(group.comm()), model_(load_model(group, study, experiment, folder)),
+      objective_(*model_, {study.sweep.store_every, model_->sweep_settings()}) {
+  objective_.start_near([this](auto& problem) { return find_known_run(problem); });
+}
+
+inverse::KnownRun HostedExperiment::find_known_run(const inverse::ForwardProblem& problem) const {
+  const std::filesystem::path path = known_runs_ / near_;
+  std::error_code error;
+  if (near_.empty() || !comm_.all(std::filesystem::exists(path, error))) return {};
+  try {
+    return model_->read_known_run(path, problem);
+  } catch (const FileError& unreadable) {
+    log_warning(fmt::format("{}: a run starts without a known one: {}", model_->name(), unreadable.what()));
+    return {};
+  }
+}
+
+ParameterValues HostedExperiment::values_of(const DesignSpace& space, std::span<const double> values) {
+  const std::size_t count = model_->parameters().size();
+  for (std::size_t k = numbers_.size(); k < count; ++k)
+    numbers_.push_back(space.numbers(model_->experiment(), k, model_->local_slots(k)));
+  ParameterValues result(count);
+  for (std::size_t k = 0; k < count; ++k)
+    for (const std::size_t number : numbers_[k]) result[k].push_back(values[number]);
+  return result;
+}
+
+ExperimentPath HostedExperiment::follow_path(const DesignSpace& space, std::span<const double> from,
+                                             std::span<const double> values) {
+  const ShapePath path = model_->follow_shape_path(values_of(space, from), values_of(space, values));
+  ExperimentPath result;
+  result.rest_intersections = path.rest_intersections;
+  if (!path.obstruction.empty())
+    result.failure =
+        path.obstruction + " on the straight path from the rest shape of the iterate before to this one";
+  return result;
+}
+
+ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {
+  const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
+  ExperimentValue result;
+  result.newton_iterations = stepping::count_of(found.effort, "Newton iterations");
+  result.failure = found.failure;
+  if (!result.failure.empty()) return result;
+  result.objective = found.objective;
+  result.terms = found.terms;
+  if (!known_runs_.empty()) {
+    result.run = known_run_file(model_->experiment(), name_of_numbers(values));
+    result.near = near_;
+    const auto [problem, run] = objective_.known_run();
+    model_->write_known_run(known_runs_ / result.run, *problem, run);
+    if (comm_.rank() == 0)
+      remove_known_runs_but(known_runs_, model_->experiment(), {result.run, result.near});
+  }
+  return result;
+}
+
+ExperimentGradient HostedExperiment::sweep(const DesignSpace& space, std::span<const double> values) {
+  const inverse::ObjectiveGradient found = objective_.gradient(values_of(space, values));
+  if (!found.failure.empty()) return {{}, found.failure};
+  return {sum_over_group(space, found.values), ""};
+}
+
+/// Derivatives by the values of DesignSpace from those by the values of the experiment.
+std::vector<double> HostedExperiment::sum_over_group(const DesignSpace& space,
+                                                     const ParameterValues& gradient) const {
+  std::vector<double> by_values(space.num_values(), 0.0);
+  for (std::size_t k = 0; k < gradient.size(); ++k) {
+    if (model_->is_replicated(k) && comm_.rank() != 0) continue;
+    for (std::size_t i = 0; i < model_->owned_size(k); ++i) by_values[numbers_[k][i]] += gradient[k][i];
+  }
+  comm_.sum(by_values);
+  return by_values;
+}
+
+ExperimentFactor HostedExperiment::factorise(const DesignSpace& space, std::span<const double> x) {
+  const std::size_t n = space.num_variables();
+  std::vector<ParameterValues> directions;
+  std::vector<std::size_t> variables;
+  std::vector<double> dx(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    dx[i] = 1;
+    auto direction = values_of(space, space.change_of_values(x, dx));
+    dx[i] = 0;
+    const bool changes = std::ranges::any_of(direction, [](const std::vector<double>& changes_of_one) {
+      return std::ranges::any_of(changes_of_one, [](double change) { return change != 0; });
+    });
+    if (!comm_.any(changes)) continue;
+    directions.push_back(std::move(direction));
+    variables.push_back(i);
+  }
+  const ParameterValues q = values_of(space, space.values(x));
+  const inverse::ResidualChanges found = objective_.jacobian(q, directions);
+  if (!found.failure.empty()) return {{}, found.failure};
+  const Eigen::MatrixXd own = inverse::triangular_factor(comm_, found.columns, objective_.residuals(q));
+  variables.push_back(n); // the residuals themselves
+  Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(n + 1, n + 1);
+  for (std::size_t k = 0; k < variables.size(); ++k) factor.col(variables[k]).head(own.rows()) = own.col(k);
+  return {{factor.data(), factor.data() + factor.size()}, ""};
+}
+
+ExperimentProduct HostedExperiment::multiply(const DesignSpace& space, std::span<const double> values,
+                                             std::span<const double> change) {
+  const ParameterValues q = values_of(space, values);
+  const inverse::ResidualChanges forward = objective_.jacobian(q, {values_of(space, change)});
+  if (!forward.failure.empty()) return {{{}, forward.failure}};
+  const inverse::ObjectiveGradient back = objective_.jacobian_transposed(q, forward.columns[0]);
+  if (!back.failure.empty()) return {{{}, back.failure}};
+  return {{sum_over_group(space, back.values), ""}};
+}
+
+ExperimentPeaks HostedExperiment::find_peaks(const DesignSpace& space, std::span<const double> values) {
+  const ParameterValues q = values_of(space, values);
+  const inverse::ObjectiveValue found = objective_.value(q);
+  if (!found.failure.empty()) return {{}, found.failure};
+  return {model_->peaks(objective_.residuals(q)), ""};
+}
+
+ExperimentResiduals HostedExperiment::summarise(const DesignSpace& space, std::span<const double> values) {
+  const ParameterValues q = values_of(space, values);
+  const inverse::ObjectiveValue found = objective_.value(q);
+  if (!found.failure.empty()) return {{}, found.failure};
+  return {summarise_residuals(comm_, model_->residual_rows(), objective_.residuals(q)), ""};
+}
+
+} // namespace recoil::app

@@ -1,0 +1,358 @@
+#include "app/study/experiment/particle_experiment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/study/experiment/experiment_kind.hpp"
+#include "app/study/experiment/parameter_chains.hpp"
+#include "recoil/app/scene/bound_member.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_kind.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_output.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
+#include "recoil/base/crc32.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/suggest.hpp"
+#include "recoil/particles/csv_tables.hpp"
+#include "recoil/solvers/bdem/softening.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+/// The weights of the values that a problem was made with. Collective.
+ParameterWeights<3> weights_on(const solvers::BondedParticles& problem, const Scene& scene,
+                               const ParameterFields<3>& fields) {
+  struct Groups {
+    std::vector<std::vector<LocalIndex>> held, loaded;
+  };
+  const auto groups = std::make_shared<Groups>();
+  ParameterWeights<3> weights{fields};
+  const parallel::Communicator& comm = *problem.particles->points->comm;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const ParticleActions& actions = *particle_actions_of(*fields[k].spec);
+    const auto give = [&, groups, k, act = actions.weights](const parameters::Quantity& quantity,
+                                                            const Moment& at, const TakeWeight& take) {
+      act({quantity, fields[k], problem, scene, groups->held, groups->loaded, at.time}, take);
+    };
+    weights.all.push_back({k, actions.enters, actions.quantities, give});
+    // What is held starts where it is moved to.
+    if (actions.enters == Enters::prescribed)
+      weights.all.push_back(
+          {k, Enters::initial, actions.quantities,
+           [give, start = scene.time.t0](const auto& quantity, const Moment&, const TakeWeight& take) {
+             give(quantity, {start}, take);
+           }});
+  }
+  if (weights.any_enters(Enters::prescribed))
+    groups->held = prescribed_groups(comm, scene, *problem.particles);
+  if (weights.any_enters(Enters::loads)) groups->loaded = loaded_groups(comm, scene, *problem.particles);
+  return weights;
+}
+
+/// What steps and objectives depend on; zero.
+template <class Arrays>
+Arrays no_entries(const solvers::BondedParticles& problem) {
+  std::vector<parameters::Quantity> quantities = solvers::quantities_of(problem);
+  typename Arrays::Sizes sizes = solvers::sizes_of(problem);
+  if (problem.softens()) {
+    quantities.push_back(internal_variables);
+    sizes[parameters::Place::internal] = solvers::sound_internal(problem).size();
+  }
+  return Arrays(sizes, quantities);
+}
+
+/// The objectives of an experiment, to be built on its particles.
+std::vector<PendingObjective<3>> pend_on_particles(const Study& study, int experiment,
+                                                   const ParticleScene& at) {
+  std::vector<PendingObjective<3>> pending;
+  for (const auto& spec : study.objectives)
+    if (spec->experiment == experiment)
+      pending.push_back({spec.get(), [objective = spec.get(), at] { return objective->make_on(at); }});
+  return pending;
+}
+
+class ProblemOnParticles final : public ObservedProblem<3> {
+public:
+  /// `model` must outlive it. Collective. @throws InputError on every rank.
+  ProblemOnParticles(const ExperimentOnParticles& model, const ParameterValues& values)
+      : ObservedProblem(model), model_(model), scene_(model.scene_with(values)),
+        solver_(model.make_solver(*scene_, values)),
+        observation_(pend_on_particles(model.study(), model.experiment(),
+                                       {model.study(), *scene_, solver_->problem()}),
+                     scene_->time, model.comm()) {
+    solver_->interrupt_when(model.interrupts().watch());
+  }
+
+  stepping::Solver& solver() override { return *solver_; }
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+               std::span<const double> internal) override {
+    require_intact_bonds(record.time);
+    ObservedProblem::observe(record, u, v, internal);
+  }
+  const Observation<3>& observation() const override { return observation_; }
+  GradientChain<3> gradient_chain() override {
+    return {weights_on(solver_->problem(), *scene_, model_.fields()), model_.comm(),
+            no_entries<parameters::PhysicalGradient<3>>(solver_->problem())};
+  }
+  TangentChain<3> tangent_chain(std::vector<ParameterValues> directions) override {
+    return {weights_on(solver_->problem(), *scene_, model_.fields()),
+            no_entries<parameters::PhysicalDirection<3>>(solver_->problem()), std::move(directions)};
+  }
+  ReverseStep reverse_step(GlobalIndex, stepping::SweepProducts<3>& products) override {
+    return solver_->recorded_step(products);
+  }
+  TangentStep tangent_step(GlobalIndex, stepping::SweepDirections<3>& directions) override {
+    return solver_->tangent_step(directions);
+  }
+
+  std::unique_ptr<RunOutput> make_output() override {
+    return std::make_unique<ParticleOutput>(*solver_, *scene_);
+  }
+  std::int64_t fingerprint() const override {
+    const auto& particles = *solver_->problem().particles;
+    return crc32(std::as_bytes(std::span(particles.ids)));
+  }
+
+private:
+  Observation<3>& observed() override { return observation_; }
+  /// @throws InputError on every rank that names the first bond that is broken.
+  void require_intact_bonds(double time) const {
+    const solvers::BondedParticles& problem = solver_->problem();
+    if (!problem.strength || problem.softens()) return;
+    const auto& particles = *problem.particles;
+    constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
+    GlobalIndex first = none;
+    LocalIndex here = 0;
+    for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond)
+      if (particles.bonds[bond].id < first && problem.bonds->is_broken(bond)) {
+        first = particles.bonds[bond].id;
+        here = bond;
+      }
+    const GlobalIndex broken = model_.comm().min(first);
+    if (broken == none) return;
+    std::array<GlobalIndex, 3> about{-1, -1, -1}; // body, ends
+    if (first == broken) {
+      const auto& [a, b, id] = particles.bonds[here];
+      about = {particles.body[a], particles.ids[a], particles.ids[b]};
+    }
+    for (GlobalIndex& number : about) number = model_.comm().max(number);
+    const std::string& body = particles.body_names[about[0]];
+    throw InputError(
+        find_bond_material(*scene_, body)->where,
+        fmt::format(
+            "experiment '{}': bond {} of body '{}', between the particles {} and {}, has broken by t = "
+            "{:g} s; gradients hold while bonds are intact, or soften: give the scene "
+            "solver/bonded_particles/damage_width, raise `tensile_strength` and `shear_strength`, or let "
+            "the run end before (time/time_steps)",
+            model_.name(), broken, body, about[1], about[2], time));
+  }
+
+  const ExperimentOnParticles& model_;
+  std::unique_ptr<Scene> scene_; ///< stays where it is: the solver refers to it
+  std::unique_ptr<solvers::BondedParticlesSolver> solver_;
+  Observation<3> observation_;
+};
+
+void check_particle_contact(const ExperimentScene& at) {
+  const Scene& scene = at.scene;
+  const std::string file = scene.file.string();
+  if (!scene.contact.barrier_stiffness)
+    at.fail(at.experiment.where, "scene",
+            file +
+                " leaves solver/contact/barrier_stiffness to be taken from the moduli, with which it would "
+                "change; give it, about E times the radius of particles");
+  if (scene.contact.friction_iterations < 0 || scene.contact.friction_iterations > 1)
+    at.fail(at.experiment.where, "scene",
+            file + " has solver/contact/friction_iterations = " +
+                std::to_string(scene.contact.friction_iterations) +
+                "; gradients of bonded particles need 1, normal forces of friction from the start of a step");
+}
+
+void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) {
+  const Scene& scene = at.scene;
+  if (scene.contact.enabled) check_particle_contact(at);
+  using solvers::ParticleIntegrator;
+  const ParticleIntegrator integrator = particles_of(scene).solver.integrator;
+  if (scene.time.kind == TimeKind::dynamic && integrator != ParticleIntegrator::be_reflect &&
+      integrator != ParticleIntegrator::mid_reflectT)
+    at.fail(at.experiment.where, "scene",
+            scene.file.string() + " has solver/bonded_particles/integrator = \"" + name_of_value(integrator) +
+                "\", which has no derivative; take \"be_reflect\" or \"mid_reflectT\"");
+}
+
+void check_particle_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
+  if (!objective.type->sees_particles) {
+    std::vector<std::string> possible;
+    for (const ObjectiveType& type : objective_types())
+      if (type.sees_particles) possible.emplace_back(type.name);
+    at.fail(objective.where, "type",
+            std::string(objective.type->name) + " looks at finite elements; of bonded particles take " +
+                list_names(possible, "or"));
+  }
+  if (objective.once_per_observation)
+    at.fail(objective.where, "time",
+            "bonded particles are compared at their states; write \"integral\", \"final\", {\"steps\": [..]} "
+            "or {\"times\": [..]}");
+  objective.check(at);
+}
+
+/// A row per slot or, of values per bond, per bond of all bodies, NaN where there is no value.
+std::vector<double> rows_of_field(const ParameterField<3>& field, const std::vector<double>& values) {
+  if (field.spec->per != Per::bond) return values;
+  std::vector<double> rows(field.num_rows, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t slot = 0; slot < values.size(); ++slot) rows[field.slot_ids[slot]] = values[slot];
+  return rows;
+}
+
+/// The inverse.
+std::vector<double> values_of_rows(const ParameterField<3>& field, std::vector<double> rows) {
+  if (field.spec->per != Per::bond) return rows;
+  std::vector<double> values;
+  for (const GlobalIndex bond : field.slot_ids) values.push_back(rows[bond]);
+  return values;
+}
+
+/// Replaces the particles of a body in a resolved scene by files. Collective.
+void write_particle_files(const particles::ParticleSet& bodies, std::size_t body, const std::string& name,
+                          SceneData& data, nlohmann::json& scene) {
+  particles::CsvTables tables; // of the first rank
+  if (!bodies.positions.empty()) tables = particles::csv_tables(bodies, std::int32_t(body));
+  const std::string file = "body-" + std::to_string(body);
+  nlohmann::json& entry =
+      *std::ranges::find_if(scene["geometry"], [&](const auto& one) { return one["name"] == name; });
+  nlohmann::json written{{"name", name},
+                         {"particles",
+                          {{"file", data.add_text(file + "-particles.csv", tables.particles)},
+                           {"bonds", data.add_text(file + "-bonds.csv", tables.bonds)}}}};
+  if (entry.contains("point_selection")) written["point_selection"] = entry["point_selection"];
+  entry = std::move(written);
+}
+
+} // namespace
+
+ExperimentKind experiments_on_particles() {
+  return {&bonded_particles,
+          true,
+          check_particle_scene,
+          check_particle_parameter,
+          check_particle_objective,
+          [](const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
+             const Interrupts& interrupts) -> std::unique_ptr<ExperimentModel> {
+            return std::make_unique<ExperimentOnParticles>(comm, study, experiment, std::move(loaded),
+                                                           interrupts);
+          }};
+}
+
+ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm, const Study& study,
+                                             int experiment, LoadedScene loaded, const Interrupts& interrupts)
+    : FieldExperiment(comm, study, experiment, std::move(loaded), interrupts),
+      packed_(parallel::collectively(comm, [&] {
+        return comm.rank() == 0 ? pack_bodies(scene(), loaded_.geometry) : particles::ParticleSet();
+      })) {
+  fields_ = make_particle_fields(comm, study, experiment, scene(), packed_);
+  read_start();
+  parallel::collectively(comm, [&] { require_constants_of_materials(fields_, packed_); });
+  require_budget();
+}
+
+std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {
+  auto changed = std::make_unique<Scene>(scene());
+  // Steps of leapfrog have no adjoint, and one that replaces an implicit step with breaks need not break any.
+  particles_of(*changed).solver.sudden_breaking = solvers::SuddenBreaking::shorter_steps;
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    if (const auto apply = particle_actions_of(*fields_[k].spec)->apply)
+      apply(fields_[k], values[k], {*changed});
+  return changed;
+}
+
+particles::ParticleSet ExperimentOnParticles::bodies_with(const ParameterValues& values) const {
+  particles::ParticleSet bodies = packed_;
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    if (const auto apply = particle_actions_of(*fields_[k].spec)->apply_to_bonds;
+        apply && comm_.rank() == 0) {
+      bodies.bond_constants.resize(bodies.bonds.size());
+      apply(fields_[k], values[k], bodies.bond_constants);
+    }
+  return bodies;
+}
+
+std::unique_ptr<solvers::BondedParticlesSolver>
+ExperimentOnParticles::make_solver(const Scene& with_values, const ParameterValues& values) const {
+  return make_particle_solver(comm_, with_values, bodies_with(values), loaded_.geometry.obstacles);
+}
+
+std::unique_ptr<ExperimentProblem> ExperimentOnParticles::problem_at(const ParameterValues& values) const {
+  return std::make_unique<ProblemOnParticles>(*this, values);
+}
+
+FieldSlots ExperimentOnParticles::slots(std::size_t k) const {
+  FieldSlots slots{fields_[k].index,
+                   fields_[k].components,
+                   is_replicated(k),
+                   fields_[k].slot_ids,
+                   fields_[k].slot_names,
+                   is_replicated(k) ? 0 : fields_[k].num_rows,
+                   start_[k],
+                   {}};
+  for (const double value : start_[k]) slots.sizes.push_back(size_of_value(k, value));
+  return slots;
+}
+
+ObjectiveKind ExperimentOnParticles::check_start() const {
+  return ProblemOnParticles(*this, start_).observation().kind();
+}
+
+ResidualRows ExperimentOnParticles::residual_rows() const {
+  return ProblemOnParticles(*this, start_).observation().rows();
+}
+
+std::vector<ForcePeaks> ExperimentOnParticles::peaks(std::span<const double> residuals) const {
+  return ProblemOnParticles(*this, start_).observation().peaks(residuals);
+}
+
+void ExperimentOnParticles::write_scene(const ParameterValues& values,
+                                        const std::filesystem::path& folder) const {
+  const std::unique_ptr<Scene> changed = scene_with(values);
+  nlohmann::json json = nlohmann::json::parse(scene_as_run(loaded_.file));
+  ParticleDraft draft{*changed, json};
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    if (const auto write = particle_actions_of(*fields_[k].spec)->write) write(fields_[k], values[k], draft);
+  SceneData data(comm_, folder, name());
+  const particles::ParticleSet bodies = bodies_with(values);
+  for (std::size_t body = 0; body < particles_of(scene()).bodies.size(); ++body) {
+    const bool has_values_per_bond = std::ranges::any_of(fields_, [&](const ParameterField<3>& field) {
+      return field.spec->per == Per::bond && field.slot_of_body[body] >= 0;
+    });
+    if (has_values_per_bond)
+      write_particle_files(bodies, body, particles_of(scene()).bodies[body].body, data, json);
+  }
+  data.commit(json);
+}
+
+void ExperimentOnParticles::write_values(io::Hdf5Writer& file, const std::string& name, std::size_t field,
+                                         const std::vector<double>& values) const {
+  const std::vector<double> rows =
+      comm_.rank() == 0 ? rows_of_field(fields_[field], values) : std::vector<double>();
+  file.write_rows<double>(name, rows, fields_[field].components);
+}
+
+std::vector<double> ExperimentOnParticles::read_values(const io::Hdf5Reader& file, const std::string& name,
+                                                       std::size_t field) const {
+  return parallel::collectively(comm_, [&] {
+    const io::ArrayShape shape = file.shape(name);
+    const GlobalIndex rows = fields_[field].num_rows;
+    if (shape.rows != rows || shape.columns != fields_[field].components)
+      throw FileError("the array '" + name + "' belongs to another parameter");
+    return values_of_rows(fields_[field], file.read_rows<double>(name, 0, rows));
+  });
+}
+
+} // namespace recoil::app

@@ -1,0 +1,54 @@
+#include "recoil/solvers/bdem/problem.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace recoil::solvers {
+
+void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
+                                  potentials::FrictionCoefficients coefficients, double rolling,
+                                  double eps_v) {
+  contact =
+      std::make_unique<potentials::SphereContact>(*particles, prescribed, *bonds, std::move(obstacles), dhat);
+  auto of_barrier = std::make_unique<potentials::SphereBarrierPotential>(*contact, stiffness);
+  auto of_friction = std::make_unique<potentials::SphereFrictionPotential>(
+      *contact, *of_barrier, std::move(coefficients), rolling, eps_v);
+  barrier = of_barrier.get();
+  friction = of_friction.get();
+  terms.push_back(std::move(of_barrier));
+  terms.push_back(std::move(of_friction));
+}
+
+void BondedParticles::begin_contact(double time, double dt, std::span<const double> u) const {
+  if (!contact) return;
+  contact->begin_step(time, dt, u);
+  friction->lag(u, u, dt);
+}
+
+void restore_contact(potentials::SphereContact& contact, potentials::SphereBarrierPotential& barrier,
+                     potentials::SphereFrictionPotential& friction, double time, double dt,
+                     std::span<const double> start, std::span<const double> u) {
+  contact.begin_step(time, dt, start);
+  friction.lag(start, start, dt);
+  contact.move_obstacles(1);
+  contact.cover(u);
+  barrier.update(u);
+  friction.update(u);
+}
+
+std::vector<parameters::Quantity> quantities_of(const BondedParticles& problem) {
+  std::vector<parameters::Quantity> all{particle_mass, gravity_vector, particle_loads, particle_moments};
+  for (const auto& term : problem.terms) std::ranges::copy(term->quantities(), std::back_inserter(all));
+  if (problem.softens()) all.insert(all.end(), {tensile_strength, shear_strength});
+  return all;
+}
+
+parameters::PhysicalArrays<3>::Sizes sizes_of(const BondedParticles& problem) {
+  using parameters::Place;
+  return {{Place::bond, problem.particles->bonds.size()},
+          {Place::particle, problem.particles->num_owned()},
+          {Place::scene, 1},
+          {Place::coefficient, problem.friction ? problem.friction->coefficients().values.size() : 0}};
+}
+
+} // namespace recoil::solvers
