@@ -13,10 +13,10 @@
 /// What the two versions of the Gmsh format share.
 namespace recoil::mesh {
 
-/// From the `$MeshFormat` section.
+/// What the `$MeshFormat` section says.
 struct GmshFormat {
   bool binary = false;
-  int size_bytes = 8; ///< of size_t in binary 4.1 files
+  int size_bytes = 8; ///< size of size_t in binary 4.1 files
 };
 
 /// Most nodes of any element of the format that is listed here.
@@ -38,7 +38,7 @@ public:
   /// of one entity.
   void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group,
                    std::int32_t entity);
-  /// The same of a 4.1 file, with all groups of its entity.
+  /// Takes an element of a 4.1 file, with all groups of its entity.
   void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
                    std::span<const std::int32_t> groups);
   /// The elements of the highest dimension, each once. Fails if some of them are no linear simplices; warns
@@ -55,7 +55,7 @@ private:
   std::vector<std::int32_t> index_of_tag_;                        ///< dense tags; -1 where there is no node
   std::unordered_map<std::int64_t, std::int32_t> sparse_indices_; ///< by tag, if tags are sparse
   std::array<std::size_t, 4> refused_position_{};                 ///< first unsupported element per dimension
-  std::array<int, 4> refused_type_{};                             ///< its type, 0 if none
+  std::array<int, 4> refused_type_{};                             ///< type of this element, 0 if none
 };
 
 void read_gmsh2_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);

@@ -36,7 +36,7 @@ private:
   std::string describe(int dim, const std::vector<std::int32_t>& groups) const;
 
   std::map<std::pair<int, std::int32_t>, std::string> names_; ///< by dimension and number
-  std::array<std::vector<std::int32_t>, 4> entities_;         ///< of the elements of each dimension; 2.2 only
+  std::array<std::vector<std::int32_t>, 4> entities_; ///< entity of the elements of each dimension; 2.2 only
   /// Number of elements by the ascending groups that they share, for each dimension.
   std::array<std::map<std::vector<std::int32_t>, std::size_t>, 4> shared_;
 };

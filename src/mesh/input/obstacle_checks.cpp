@@ -23,9 +23,9 @@ namespace {
 constexpr double thinnest = 1e-7;
 /// Triangles that are turned to each other by less lie in one plane (as for FlatParts).
 constexpr double sine_of_a_plane = 1e-6;
-/// Of an obstacle: with more on another one it is taken to be there twice.
+/// Share of an obstacle: with more on another one it is taken to be there twice.
 constexpr double most_share = 0.5;
-/// Of a squared length: an area that is nothing but rounding.
+/// Share of a squared length: an area that is nothing but rounding.
 constexpr double rounding = 1e-14;
 
 std::string describe_corners(const RawMesh& raw, const std::array<std::int32_t, 3>& v) {

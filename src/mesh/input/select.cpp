@@ -29,7 +29,7 @@ struct Population {
   const char* name; ///< "boundary facet"
   int vertices_per_item;
   std::int64_t count;    ///< ids in a file with one per item; -1 if such a file is refused
-  std::int64_t vertices; ///< of the mesh
+  std::int64_t vertices; ///< vertices of the mesh
 };
 
 template <class... Cases>
