@@ -1,4 +1,4 @@
-#include "mesh/input/gmsh_groups.hpp"
+#include "mesh/input/gmsh.hpp"
 
 #include <algorithm>
 #include <set>
