@@ -159,7 +159,7 @@ constexpr double stopping_gap = 0.5;
 using Positions = std::vector<Eigen::Vector3d>;
 
 /// Displacements of all vertices known here; those of a vertex do not depend on the partition.
-Positions random_motion(const fem::CollisionSurface<3>& surface, double largest) {
+Positions random_motion(const surface::Surface<3>& surface, double largest) {
   Positions result;
   for (LocalIndex v = 0; v < surface.num_vertices(); ++v) {
     Generator generator(static_cast<std::uint64_t>(surface.vertices()[static_cast<std::size_t>(v)].id));
@@ -175,10 +175,10 @@ Positions random_motion(const fem::CollisionSurface<3>& surface, double largest)
 /// The candidates of one search with positions and displacements of their vertices.
 class SceneQueries {
 public:
-  SceneQueries(const fem::CollisionSurface<3>& surface, double dhat)
+  SceneQueries(const surface::Surface<3>& surface, double dhat)
       : search_(surface, dhat), largest_gap_(stopping_gap * dhat) {
-    const std::vector<double> rest(static_cast<std::size_t>(surface.space().num_nodes()) * 3, 0.0);
-    const std::vector<double> fixed(static_cast<std::size_t>(surface.obstacles().num_vertices()) * 3, 0.0);
+    const std::vector<double> rest(static_cast<std::size_t>(surface.num_nodes()) * 3, 0.0);
+    const std::vector<double> fixed(static_cast<std::size_t>(surface.num_obstacle_vertices()) * 3, 0.0);
     const Positions from = surface.positions(rest, fixed), way = random_motion(surface, dhat);
     Positions to = from;
     for (std::size_t v = 0; v < to.size(); ++v) to[v] += way[v];

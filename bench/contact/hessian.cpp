@@ -31,10 +31,10 @@ struct Times {
 };
 
 Times assembly_times(const potentials::BarrierPotential<3>& barrier, newton::Projection projection) {
-  const fem::CollisionSurface<3>& surface = barrier.state().surface();
+  const surface::Surface<3>& surface = barrier.state().surface();
   Times times;
   for (int i = 0; i < repeats; ++i) {
-    linalg::StencilMatrix H(surface.space().layout());
+    linalg::StencilMatrix H(surface.layout());
     const auto seconds = [&] {
       return bench::slowest_processor_seconds(surface.comm(), [&] {
         H.begin();

@@ -51,7 +51,7 @@ private:
 
 /// Whether a pair has a vertex of another rank.
 template <int dim>
-bool reaches_out(const std::array<LocalIndex, 4>& vertices, const potentials::ContactVertices<dim>& known) {
+bool reaches_out(const std::array<LocalIndex, 4>& vertices, const surface::StencilVertices<dim>& known) {
   for (const LocalIndex v : vertices)
     if (v >= static_cast<LocalIndex>(known.num_owned())) return true;
   return false;
@@ -71,10 +71,10 @@ void count_bodies(const mesh::DistributedMesh<3>& mesh, Line& line) {
   line.add_over_ranks("cells", GlobalIndex{mesh.num_owned_cells});
 }
 
-void count_search(const fem::CollisionSurface<3>& surface, double dhat, Line& line) {
+void count_search(const surface::Surface<3>& surface, double dhat, Line& line) {
   const parallel::Communicator& comm = surface.comm();
-  const std::vector<double> rest(static_cast<std::size_t>(surface.space().num_nodes()) * 3, 0.0);
-  const std::vector<double> obstacles(static_cast<std::size_t>(surface.obstacles().num_vertices()) * 3, 0.0);
+  const std::vector<double> rest(static_cast<std::size_t>(surface.num_nodes()) * 3, 0.0);
+  const std::vector<double> obstacles(static_cast<std::size_t>(surface.num_obstacle_vertices()) * 3, 0.0);
   const auto from = surface.positions(rest, obstacles);
   auto to = from;
   for (std::size_t v = 0; v < to.size(); ++v)

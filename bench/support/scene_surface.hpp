@@ -6,6 +6,7 @@
 
 #include "recoil/app/scene/read_scene.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/fem/collision_surface.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/potentials/contact/contact_potentials.hpp"
@@ -27,9 +28,9 @@ struct SceneSurface {
   SceneSurface& operator=(const SceneSurface&) = delete;
 
   /// The object must outlive the surface. Collective.
-  std::unique_ptr<const fem::CollisionSurface<3>> surface() const {
+  std::unique_ptr<const surface::Surface<3>> surface() const {
     const std::vector<char> prescribed(static_cast<std::size_t>(space.num_nodes()) * 3, 0);
-    return std::make_unique<const fem::CollisionSurface<3>>(space, obstacles, prescribed);
+    return fem::collision_surface<3>(space, obstacles, prescribed);
   }
 
   double dhat() const {
@@ -59,7 +60,7 @@ private:
 };
 
 /// Vertices, edges and faces over all ranks. Collective.
-inline GlobalIndex count_primitives(const fem::CollisionSurface<3>& surface) {
+inline GlobalIndex count_primitives(const surface::Surface<3>& surface) {
   return surface.comm().sum(static_cast<GlobalIndex>(surface.edges().size() + surface.faces().size()) +
                             surface.num_owned());
 }

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <Eigen/Geometry>
 
 #include "recoil/parallel/exchange.hpp"
-#include "recoil/parallel/halo.hpp"
+#include "recoil/surface/build.hpp"
 
 namespace recoil::fem {
 
@@ -31,7 +32,7 @@ std::vector<std::array<LocalIndex, dim>> linear_facets(const FunctionSpace<dim>&
   return result;
 }
 
-/// On which side of each of linear_facets the body is (CollisionSurface::facet_sides).
+/// On which side of each of linear_facets the body is (Surface::facet_sides).
 template <int dim>
 std::vector<std::int8_t> sides_of_facets(const FunctionSpace<dim>& space,
                                          const std::vector<std::array<LocalIndex, dim>>& facets) {
@@ -71,80 +72,45 @@ std::vector<std::int32_t> bodies_of_nodes(const FunctionSpace<dim>& space) {
   return bodies;
 }
 
-} // namespace
-
-/// Fills a surface step by step.
+/// Fills the parts of a surface step by step.
 template <int dim>
-struct CollisionSurface<dim>::Builder {
-  CollisionSurface& self;
-  std::span<const char> prescribed, stays_flat;
-  const FunctionSpace<dim>& space = *self.space_;
-  const mesh::DistributedObstacles<dim>& obstacles = *self.obstacles_;
+struct BoundaryBuilder {
+  const FunctionSpace<dim>& space;
+  std::span<const char> prescribed;
+  surface::SurfaceParts<dim>& parts;
   std::vector<std::array<LocalIndex, dim>> facets = linear_facets(space);
   std::vector<std::int32_t> bodies = bodies_of_nodes(space);
   std::vector<LocalIndex> vertex_of_node = std::vector<LocalIndex>(space.num_nodes(), -1);
-  std::vector<LocalIndex> vertex_of_obstacle = std::vector<LocalIndex>(obstacles.num_vertices(), -1);
 
   bool owns(LocalIndex node) const { return node < space.num_owned_nodes(); }
-  /// Of an obstacle vertex.
-  bool is_flat_obstacle(LocalIndex index) const {
-    const std::size_t i = index;
-    return !stays_flat.empty() && stays_flat[obstacles.vertex_surface[i]] != 0;
-  }
+  LocalIndex vertex(LocalIndex node) const { return vertex_of_node[node]; }
+  mesh::VertexDegrees& degrees(LocalIndex node) { return parts.vertices[vertex(node)].degrees; }
 
   void add_node(LocalIndex node) {
-    LocalIndex& vertex = vertex_of_node[node];
-    if (vertex >= 0) return;
-    vertex = self.num_vertices();
-    SurfaceVertex<dim> data{};
-    const std::size_t index = node;
+    if (vertex_of_node[node] >= 0) return;
+    vertex_of_node[node] = parts.num_vertices();
+    surface::SurfaceVertex<dim> data{};
     for (std::size_t i = 0; i < dim; ++i) {
-      data.rest[i] = space.node_positions()[index][i];
-      if (prescribed[index * dim + i] != 0) data.prescribed |= 1U << i;
+      data.rest[i] = space.node_positions()[node][i];
+      if (prescribed[std::size_t{dim} * node + i] != 0) data.prescribed |= 1U << i;
     }
-    data.id = space.canonical_ids()[index];
-    const auto& layout = *space.layout();
-    data.block = owns(node) ? layout.offset + node : layout.ghosts[index - layout.num_owned];
-    data.body = bodies[index];
-    self.vertices_.push_back(data);
-    self.nodes_.push_back(node);
-    self.obstacle_vertices_.push_back(-1);
-  }
-
-  void add_obstacle_vertex(LocalIndex index) {
-    LocalIndex& vertex = vertex_of_obstacle[index];
-    if (vertex >= 0) return;
-    vertex = self.num_vertices();
-    const std::size_t i = index;
-    SurfaceVertex<dim> data{};
-    for (std::size_t k = 0; k < dim; ++k) data.rest[k] = obstacles.vertices[i][k];
-    data.area = obstacles.vertex_area[i];
-    data.degrees = obstacles.vertex_degrees[i];
-    if (!is_flat_obstacle(index)) {
-      data.degrees.creases = data.degrees.edges;
-      data.degrees.shape = mesh::VertexShape::corner;
-    }
-    data.id = space.num_nodes_global() + obstacles.vertex_ids[i];
-    data.block = -1;
-    data.body = self.num_bodies_ + obstacles.vertex_surface[i];
-    data.prescribed = (1U << dim) - 1;
-    self.vertices_.push_back(data);
-    self.nodes_.push_back(-1);
-    self.obstacle_vertices_.push_back(index);
+    data.id = space.canonical_ids()[node];
+    data.block = space.layout()->global(node);
+    data.body = bodies[node];
+    parts.vertices.push_back(data);
+    parts.nodes.push_back(node);
+    parts.obstacle_vertices.push_back(-1);
   }
 
   void add_vertices() {
     for (const auto& facet : facets)
       for (const LocalIndex node : facet)
         if (owns(node)) add_node(node);
-    for (LocalIndex i = 0; i < obstacles.num_owned_vertices; ++i) add_obstacle_vertex(i);
-    self.num_owned_ = self.num_vertices();
+    parts.num_owned = parts.num_vertices();
     // The owner of a facet owns its first vertex; the other vertices may be ghosts.
     for (const auto& facet : facets)
       if (owns(facet[0]))
         for (const LocalIndex node : facet) add_node(node);
-    for (LocalIndex i = obstacles.num_owned_vertices; i < obstacles.num_vertices(); ++i)
-      add_obstacle_vertex(i);
     if constexpr (dim == 3)
       for (const auto& facet : facets)
         if (owns(facet[1])) add_node(facet[2]);
@@ -154,13 +120,11 @@ struct CollisionSurface<dim>::Builder {
     for (const auto& facet : facets) {
       const double share = measure<dim>(space, facet) / dim;
       for (const LocalIndex node : facet)
-        if (owns(node)) self.vertices_[vertex_of_node[node]].area += share;
+        if (owns(node)) parts.vertices[vertex(node)].area += share;
     }
   }
 
-  mesh::VertexDegrees& degrees(LocalIndex node) { return self.vertices_[vertex(node)].degrees; }
-
-  /// Of owned nodes, around which all facets are here.
+  /// Counts what is around owned nodes, of which all facets are here.
   void add_degrees() {
     std::vector<std::array<LocalIndex, 2>> edges;
     for (const auto& facet : facets)
@@ -181,8 +145,6 @@ struct CollisionSurface<dim>::Builder {
         }
   }
 
-  LocalIndex vertex(LocalIndex node) const { return vertex_of_node[node]; }
-
   void add_primitives() {
     std::map<std::array<LocalIndex, 2>, double> edges; // of local nodes
     std::map<std::array<LocalIndex, 2>, std::int8_t> edge_sides;
@@ -200,59 +162,37 @@ struct CollisionSurface<dim>::Builder {
           if (owns(edge[0])) edges[edge] += share;
         }
         if (!owns(facet[0])) continue;
-        self.faces_.push_back({vertex(facet[0]), vertex(facet[1]), vertex(facet[2])});
-        self.edge_faces_.push_back({2, 2, 2});
-        self.face_flat_edges_.push_back(0);
-        self.facet_sides_.push_back(sides[f]);
+        parts.faces.push_back({vertex(facet[0]), vertex(facet[1]), vertex(facet[2])});
+        parts.edge_faces.push_back({2, 2, 2});
+        parts.face_flat_edges.push_back(0);
+        parts.facet_sides.push_back(sides[f]);
       }
     }
-    for (const auto& [edge, side] : edge_sides) self.facet_sides_.push_back(side);
+    for (const auto& [edge, side] : edge_sides) parts.facet_sides.push_back(side);
     for (const auto& [edge, area] : edges) {
-      self.edges_.push_back({vertex(edge[0]), vertex(edge[1])});
-      self.edge_areas_.push_back(area);
-      self.edge_is_flat_.push_back(0);
+      parts.edges.push_back({vertex(edge[0]), vertex(edge[1])});
+      parts.edge_areas.push_back(area);
+      parts.edge_is_flat.push_back(0);
     }
-    const auto of_obstacle = [&](LocalIndex i) { return vertex_of_obstacle[i]; };
-    for (std::size_t e = 0; e < obstacles.edges.size(); ++e) {
-      self.edges_.push_back({of_obstacle(obstacles.edges[e][0]), of_obstacle(obstacles.edges[e][1])});
-      self.edge_areas_.push_back(obstacles.edge_area[e]);
-      self.edge_is_flat_.push_back(is_flat_obstacle(obstacles.edges[e][0]) ? obstacles.edge_is_flat[e]
-                                                                           : char{0});
-    }
-    for (std::size_t f = 0; f < obstacles.faces.size(); ++f) {
-      const auto& face = obstacles.faces[f];
-      self.faces_.push_back({of_obstacle(face[0]), of_obstacle(face[1]), of_obstacle(face[2])});
-      self.face_flat_edges_.push_back(is_flat_obstacle(face[0]) ? obstacles.face_flat_edges[f]
-                                                                : std::uint8_t{0});
-    }
-    self.edge_faces_.insert(self.edge_faces_.end(), obstacles.edge_faces.begin(), obstacles.edge_faces.end());
-    self.facet_sides_.resize(dim == 2 ? self.edges_.size() : self.faces_.size(), 0);
+    parts.facet_orientations = parts.facet_sides;
   }
 
   /// Owners know where their vertices are; the holders of ghosts ask them. Collective.
   void find_addresses() {
     const parallel::Communicator& comm = space.comm();
-    const int own = comm.rank();
-    LocalIndex num_nodes_owned = 0;
-    while (num_nodes_owned < self.num_owned_ && self.node(num_nodes_owned) >= 0) ++num_nodes_owned;
-    const auto first_obstacle = comm.all_gather(GlobalIndex{num_nodes_owned});
     const auto offsets = comm.all_gather(space.layout()->offset);
     std::vector<std::vector<LocalIndex>> questions(offsets.size()), askers(offsets.size());
-    for (LocalIndex v = 0; v < self.num_vertices(); ++v) {
-      SurfaceVertex<dim>& data = self.vertices_[v];
-      if (v < self.num_owned_) {
-        data.address = {own, v};
-      } else if (data.block < 0) {
-        const std::size_t i = self.obstacle_vertex(v);
-        const int rank = obstacles.vertex_owner[i];
-        data.address = {rank, static_cast<LocalIndex>(first_obstacle[rank]) + obstacles.index_at_owner[i]};
-      } else {
-        // Ranks without nodes share their offset with the next one; the last of equals owns the block.
-        const std::size_t rank =
-            std::upper_bound(offsets.begin(), offsets.end(), data.block) - offsets.begin() - 1;
-        questions[rank].push_back(static_cast<LocalIndex>(data.block - offsets[rank]));
-        askers[rank].push_back(v);
+    for (LocalIndex v = 0; v < parts.num_vertices(); ++v) {
+      surface::SurfaceVertex<dim>& data = parts.vertices[v];
+      if (v < parts.num_owned) {
+        data.address = {comm.rank(), v};
+        continue;
       }
+      // Ranks without nodes share their offset with the next one; the last of equals owns the block.
+      const std::size_t rank =
+          std::upper_bound(offsets.begin(), offsets.end(), data.block) - offsets.begin() - 1;
+      questions[rank].push_back(static_cast<LocalIndex>(data.block - offsets[rank]));
+      askers[rank].push_back(v);
     }
     auto asked = parallel::exchange(comm, questions);
     for (auto& list : asked)
@@ -260,53 +200,61 @@ struct CollisionSurface<dim>::Builder {
     const auto answers = parallel::exchange(comm, asked);
     for (int rank = 0; rank < comm.size(); ++rank)
       for (std::size_t k = 0; k < answers[rank].size(); ++k)
-        self.vertices_[askers[rank][k]].address = {rank, answers[rank][k]};
+        parts.vertices[askers[rank][k]].address = {rank, answers[rank][k]};
+  }
+
+  /// A node on an edge or face moves with the mesh vertices around it by its barycentric coordinates.
+  void add_carriers() {
+    std::vector<LocalIndex> left = vertex_of_node;
+    for (const BoundaryFacet& facet : space.boundary_facets()) {
+      const LagrangeBasis<dim>& basis = space.basis(space.order(facet.cell));
+      const auto& cell = space.mesh().cells[facet.cell];
+      for (const int node : basis.facet_nodes(facet.facet)) {
+        // Every node once, in whichever cell comes first.
+        const LocalIndex vertex = std::exchange(left[space.cell_nodes(facet.cell)[node]], -1);
+        for (std::size_t i = 0; vertex >= 0 && i <= dim; ++i)
+          if (const int part = basis.multi_index(node)[i]; part != 0)
+            parts.carriers.push_back({vertex, cell[i], part / double(basis.order())});
+      }
+    }
   }
 };
 
+} // namespace
+
 template <int dim>
-CollisionSurface<dim>::CollisionSurface(const FunctionSpace<dim>& space,
-                                        const mesh::DistributedObstacles<dim>& obstacles,
-                                        std::span<const char> prescribed, std::span<const char> stays_flat)
-    : space_(&space), obstacles_(&obstacles), num_bodies_(space.mesh().body_names.size()) {
-  Builder builder{*this, prescribed, stays_flat};
+surface::Surface<dim> boundary_surface(const FunctionSpace<dim>& space, std::span<const char> prescribed) {
+  surface::SurfaceParts<dim> parts;
+  parts.layout = space.layout();
+  parts.names = space.mesh().body_names;
+  parts.num_bodies = parts.names.size();
+  parts.num_nodes_global = space.num_nodes_global();
+  BoundaryBuilder<dim> builder{space, prescribed, parts};
   builder.add_vertices();
   builder.add_areas();
   builder.add_degrees();
   builder.add_primitives();
   builder.find_addresses();
+  builder.add_carriers();
+  return surface::Surface<dim>(std::move(parts));
 }
 
 template <int dim>
-const std::string& CollisionSurface<dim>::body_name(std::int32_t body) const {
-  return is_obstacle(body) ? obstacles_->names[body - num_bodies_] : space_->mesh().body_names[body];
+std::unique_ptr<const surface::Surface<dim>>
+collision_surface(const FunctionSpace<dim>& space, const mesh::DistributedObstacles<dim>& obstacles,
+                  std::span<const char> prescribed, std::span<const char> stays_flat) {
+  return std::make_unique<const surface::Surface<dim>>(
+      surface::joined(boundary_surface(space, prescribed),
+                      surface::surface_of_obstacles(space.comm(), obstacles, stays_flat)));
 }
 
-template <int dim>
-std::vector<typename CollisionSurface<dim>::Point>
-CollisionSurface<dim>::displacements(std::span<const double> u,
-                                     std::span<const double> obstacle_displacement) const {
-  std::vector<Point> result(vertices_.size());
-  for (std::size_t v = 0; v < vertices_.size(); ++v) {
-    const bool is_node = nodes_[v] >= 0;
-    const std::size_t index = is_node ? nodes_[v] : obstacle_vertices_[v];
-    const double* entries = (is_node ? u.data() : obstacle_displacement.data()) + index * dim;
-    for (int i = 0; i < dim; ++i) result[v][i] = entries[i];
-  }
-  return result;
-}
-
-template <int dim>
-std::vector<typename CollisionSurface<dim>::Point>
-CollisionSurface<dim>::positions(std::span<const double> u,
-                                 std::span<const double> obstacle_displacement) const {
-  std::vector<Point> result = displacements(u, obstacle_displacement);
-  for (std::size_t v = 0; v < vertices_.size(); ++v)
-    for (std::size_t i = 0; i < dim; ++i) result[v][i] += vertices_[v].rest[i];
-  return result;
-}
-
-template class CollisionSurface<2>;
-template class CollisionSurface<3>;
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template surface::Surface<dim> boundary_surface(const FunctionSpace<dim>&, std::span<const char>);         \
+  template std::unique_ptr<const surface::Surface<dim>> collision_surface(                                   \
+      const FunctionSpace<dim>&, const mesh::DistributedObstacles<dim>&, std::span<const char>,              \
+      std::span<const char>);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::fem

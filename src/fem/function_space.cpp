@@ -47,7 +47,7 @@ struct NodeList {
   std::vector<int> owner;
   std::vector<Eigen::Matrix<double, dim, 1>> positions;
   std::vector<NodeName> names;
-  std::vector<GlobalIndex> canonical; ///< of owned nodes, else -1
+  std::vector<GlobalIndex> canonical; ///< number of owned nodes, else -1
 };
 
 template <int dim>

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <new>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -22,18 +24,10 @@ namespace {
 /// touch.
 constexpr idx_t facet_weight = 8, link_weight = 1;
 
-/// What METIS allocated.
-struct DualGraph {
-  idx_t *offsets = nullptr, *neighbours = nullptr;
-  ~DualGraph() {
-    METIS_Free(offsets);
-    METIS_Free(neighbours);
-  }
-};
-
-/// Cells, and which of them should rather stay together.
+/// Cells or vertices in which neighbours should stay together; without weights all neighbours count the same.
 struct Graph {
   std::vector<idx_t> offsets, neighbours, weights;
+  std::size_t size() const { return offsets.size() - 1; }
 };
 
 void check_metis(int status, const char* call) {
@@ -42,19 +36,19 @@ void check_metis(int status, const char* call) {
     throw LibraryError(std::string("METIS: ") + call + " failed with status " + std::to_string(status));
 }
 
-/// Number of the connected component of each cell, and how many there are.
-std::pair<std::vector<int>, int> components(const DualGraph& graph, std::size_t num_cells) {
-  std::vector<int> component(num_cells, -1);
+/// Number of the connected component of each member, and how many there are.
+std::pair<std::vector<int>, int> components(const Graph& graph) {
+  std::vector<int> component(graph.size(), -1);
   std::vector<std::size_t> open;
   int count = 0;
-  for (std::size_t start = 0; start < num_cells; ++start) {
+  for (std::size_t start = 0; start < graph.size(); ++start) {
     if (component[start] >= 0) continue;
     component[start] = count;
     open.push_back(start);
     while (!open.empty()) {
-      const std::size_t cell = open.back();
+      const std::size_t member = open.back();
       open.pop_back();
-      for (idx_t k = graph.offsets[cell]; k < graph.offsets[cell + 1]; ++k) {
+      for (idx_t k = graph.offsets[member]; k < graph.offsets[member + 1]; ++k) {
         const std::size_t next = graph.neighbours[k];
         if (component[next] >= 0) continue;
         component[next] = count;
@@ -66,19 +60,15 @@ std::pair<std::vector<int>, int> components(const DualGraph& graph, std::size_t 
   return {std::move(component), count};
 }
 
-/// Cells of different components that follow each other on one of dim + 1 space-filling curves, shifted
-/// against each other so that near cells are neighbours on some of them; each both ways, sorted, once for
-/// every curve. The first curve reaches every component; from the others come only cells that are closer than
-/// their sizes together, because curves jump.
+/// Members of different components, given by their boxes, that follow each other on one of dim + 1
+/// space-filling curves, shifted against each other so that near ones are neighbours on some of them; each
+/// both ways, sorted, once for every curve. The first curve reaches every component; from the others come
+/// only members that are closer than their sizes together, because curves jump.
 template <int dim>
-std::vector<std::array<idx_t, 2>> links(const SimplexMesh& mesh, const std::vector<int>& component) {
-  std::vector<Eigen::AlignedBox<double, dim>> boxes;
+std::vector<std::array<idx_t, 2>> links(const std::vector<Eigen::AlignedBox<double, dim>>& boxes,
+                                        const std::vector<int>& component) {
   Eigen::AlignedBox<double, dim> all;
-  for (const auto& cell : mesh.cells) {
-    auto& box = boxes.emplace_back();
-    for (std::size_t i = 0; i <= dim; ++i) box.extend(mesh.vertices[cell[i]].template head<dim>());
-    all.extend(box);
-  }
+  for (const auto& box : boxes) all.extend(box);
   const auto near = [&](std::size_t a, std::size_t b) {
     return (boxes[a].center() - boxes[b].center()).norm() <=
            boxes[a].sizes().maxCoeff() + boxes[b].sizes().maxCoeff();
@@ -89,8 +79,8 @@ std::vector<std::array<idx_t, 2>> links(const SimplexMesh& mesh, const std::vect
   for (int shift = 0; shift <= dim; ++shift) {
     const Eigen::Vector<double, dim> low = all.min().array() - extent * shift / (dim + 1);
     const Eigen::Vector<double, dim> high = low.array() + 2 * extent;
-    for (idx_t cell = 0; cell < std::ssize(boxes); ++cell)
-      curve[cell] = {geometry::morton_code<dim>(boxes[cell].center(), low, high), cell};
+    for (idx_t i = 0; i < std::ssize(boxes); ++i)
+      curve[i] = {geometry::morton_code<dim>(boxes[i].center(), low, high), i};
     std::sort(curve.begin(), curve.end());
     for (std::size_t i = 1; i < curve.size(); ++i) {
       const idx_t a = curve[i - 1].second, b = curve[i].second;
@@ -103,40 +93,59 @@ std::vector<std::array<idx_t, 2>> links(const SimplexMesh& mesh, const std::vect
   return result;
 }
 
-/// The dual graph with weights; where it falls apart, bodies close to each other are linked, because METIS
-/// would deal them out without regard to where they lie.
-Graph linked(const SimplexMesh& mesh, const DualGraph& dual, const std::vector<int>& component) {
-  const auto added = mesh.dim == 2 ? links<2>(mesh, component) : links<3>(mesh, component);
-  Graph graph;
-  graph.offsets.push_back(0);
+/// The graph with weights and with links between components that are close to each other: without, METIS
+/// would distribute them without regard to where they lie.
+template <int dim>
+Graph linked(const Graph& graph, const std::vector<Eigen::AlignedBox<double, dim>>& boxes,
+             const std::vector<int>& component) {
+  const auto added = links<dim>(boxes, component);
+  Graph result;
+  result.offsets.push_back(0);
   auto link = added.begin();
-  for (idx_t cell = 0; cell < std::ssize(mesh.cells); ++cell) {
-    for (idx_t k = dual.offsets[cell]; k < dual.offsets[cell + 1]; ++k) {
-      graph.neighbours.push_back(dual.neighbours[k]);
-      graph.weights.push_back(facet_weight);
+  for (idx_t member = 0; member < std::ssize(boxes); ++member) {
+    for (idx_t k = graph.offsets[member]; k < graph.offsets[member + 1]; ++k) {
+      result.neighbours.push_back(graph.neighbours[k]);
+      result.weights.push_back(facet_weight);
     }
-    const std::size_t first = graph.neighbours.size();
-    for (; link != added.end() && (*link)[0] == cell; ++link) {
-      if (graph.neighbours.size() > first && graph.neighbours.back() == (*link)[1]) {
-        graph.weights.back() += link_weight;
+    const std::size_t first = result.neighbours.size();
+    for (; link != added.end() && (*link)[0] == member; ++link) {
+      if (result.neighbours.size() > first && result.neighbours.back() == (*link)[1]) {
+        result.weights.back() += link_weight;
         continue;
       }
-      graph.neighbours.push_back((*link)[1]);
-      graph.weights.push_back(link_weight);
+      result.neighbours.push_back((*link)[1]);
+      result.weights.push_back(link_weight);
     }
-    graph.offsets.push_back(std::ssize(graph.neighbours));
+    result.offsets.push_back(std::ssize(result.neighbours));
   }
-  return graph;
+  return result;
 }
 
-} // namespace
+/// @param boxes of the members, called where the graph falls apart
+template <int dim>
+std::vector<int> k_way(Graph graph, int num_parts, std::span<const int> weights, const auto& boxes) {
+  const auto [component, count] = components(graph);
+  if (count > 1) graph = linked<dim>(graph, boxes(), component);
+  std::vector<idx_t> own_weights(weights.begin(), weights.end()), parts(graph.size());
+  idx_t members = graph.size(), constraints = 1, metis_parts = num_parts, cut = 0;
+  const DeferredSignals deferred;
+  check_metis(METIS_PartGraphKway(&members, &constraints, graph.offsets.data(), graph.neighbours.data(),
+                                  own_weights.empty() ? nullptr : own_weights.data(), nullptr,
+                                  graph.weights.empty() ? nullptr : graph.weights.data(), &metis_parts,
+                                  nullptr, nullptr, nullptr, &cut, parts.data()),
+              "METIS_PartGraphKway");
+  return {parts.begin(), parts.end()};
+}
 
-std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::span<const int> weights) {
+void require_indices(std::int64_t count, const char* what) {
+  if (count > std::numeric_limits<idx_t>::max())
+    throw InputError("mesh", std::string("too many ") + what +
+                                 " for the integers of this METIS; build METIS with IDXTYPEWIDTH 64");
+}
+
+/// Cells that share a facet.
+Graph dual_graph(const SimplexMesh& mesh) {
   const int corners = mesh.dim + 1;
-  if (num_parts == 1) return std::vector<int>(mesh.cells.size(), 0);
-  if (std::ssize(mesh.cells) * corners > std::numeric_limits<idx_t>::max())
-    throw InputError("mesh",
-                     "too many cells for the integers of this METIS; build METIS with IDXTYPEWIDTH 64");
   idx_t num_cells = mesh.cells.size(), num_vertices = mesh.vertices.size();
   std::vector<idx_t> cell_offsets(mesh.cells.size() + 1), cell_vertices(mesh.cells.size() * corners);
   for (idx_t cell = 0; cell < num_cells; ++cell) {
@@ -144,23 +153,57 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
     for (int i = 0; i < corners; ++i) cell_vertices[cell * corners + i] = mesh.cells[cell][i];
   }
   const DeferredSignals deferred;
-  DualGraph dual;
-  idx_t common = mesh.dim, numbering = 0;
+  idx_t *offsets = nullptr, *neighbours = nullptr, common = mesh.dim, numbering = 0;
   check_metis(METIS_MeshToDual(&num_cells, &num_vertices, cell_offsets.data(), cell_vertices.data(), &common,
-                               &numbering, &dual.offsets, &dual.neighbours),
+                               &numbering, &offsets, &neighbours),
               "METIS_MeshToDual");
+  const std::unique_ptr<idx_t, int (*)(void*)> first(offsets, METIS_Free), second(neighbours, METIS_Free);
+  return {{offsets, offsets + num_cells + 1}, {neighbours, neighbours + offsets[num_cells]}, {}};
+}
+
+template <int dim>
+std::vector<Eigen::AlignedBox<double, dim>> boxes_of_cells(const SimplexMesh& mesh) {
+  std::vector<Eigen::AlignedBox<double, dim>> boxes;
+  for (const auto& cell : mesh.cells) {
+    auto& box = boxes.emplace_back();
+    for (std::size_t i = 0; i <= dim; ++i) box.extend(mesh.vertices[cell[i]].template head<dim>());
+  }
+  return boxes;
+}
+
+} // namespace
+
+std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::span<const int> weights) {
+  if (num_parts == 1) return std::vector<int>(mesh.cells.size(), 0);
+  require_indices(std::ssize(mesh.cells) * (mesh.dim + 1), "cells");
+  if (mesh.dim == 2)
+    return k_way<2>(dual_graph(mesh), num_parts, weights, [&] { return boxes_of_cells<2>(mesh); });
+  return k_way<3>(dual_graph(mesh), num_parts, weights, [&] { return boxes_of_cells<3>(mesh); });
+}
+
+std::vector<int> partition_vertices(const std::vector<Eigen::Vector3d>& points,
+                                    std::span<const std::array<GlobalIndex, 2>> edges, int num_parts) {
+  if (num_parts == 1 || points.empty()) return std::vector<int>(points.size(), 0);
+  require_indices(2 * std::ssize(edges), "edges");
   Graph graph;
-  const auto [component, count] = components(dual, mesh.cells.size());
-  if (count > 1) graph = linked(mesh, dual, component);
-  std::vector<idx_t> vertex_weights(weights.begin(), weights.end()), parts(mesh.cells.size());
-  idx_t constraints = 1, metis_parts = num_parts, cut = 0;
-  check_metis(METIS_PartGraphKway(&num_cells, &constraints, count > 1 ? graph.offsets.data() : dual.offsets,
-                                  count > 1 ? graph.neighbours.data() : dual.neighbours,
-                                  vertex_weights.empty() ? nullptr : vertex_weights.data(), nullptr,
-                                  count > 1 ? graph.weights.data() : nullptr, &metis_parts, nullptr, nullptr,
-                                  nullptr, &cut, parts.data()),
-              "METIS_PartGraphKway");
-  return {parts.begin(), parts.end()};
+  graph.offsets.assign(points.size() + 1, 0);
+  for (const auto& edge : edges)
+    for (const GlobalIndex vertex : edge) ++graph.offsets[vertex + 1];
+  std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
+  graph.neighbours.resize(2 * edges.size());
+  std::vector<idx_t> next(graph.offsets.begin(), graph.offsets.end() - 1);
+  for (const auto& [a, b] : edges) {
+    graph.neighbours[next[a]++] = static_cast<idx_t>(b);
+    graph.neighbours[next[b]++] = static_cast<idx_t>(a);
+  }
+  return k_way<3>(std::move(graph), num_parts, {}, [&] {
+    std::vector<Eigen::AlignedBox3d> boxes(points.begin(), points.end());
+    for (const auto& [a, b] : edges) {
+      boxes[a].extend(points[b]);
+      boxes[b].extend(points[a]);
+    }
+    return boxes;
+  });
 }
 
 } // namespace recoil::mesh

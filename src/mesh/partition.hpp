@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
+#include "recoil/base/types.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
 namespace recoil::mesh {
@@ -12,5 +14,11 @@ namespace recoil::mesh {
 /// body only where the balance asks for it. Serial; same input, same parts. `weights` holds the work of each
 /// cell, empty = all equal.
 std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::span<const int> weights);
+
+/// Part of each vertex of a surface, by METIS k-way partitioning of the graph of its edges, with pieces apart
+/// from each other linked as in partition_cells(). Serial; same input, same parts.
+/// @param edges each once.
+std::vector<int> partition_vertices(const std::vector<Eigen::Vector3d>& points,
+                                    std::span<const std::array<GlobalIndex, 2>> edges, int num_parts);
 
 } // namespace recoil::mesh

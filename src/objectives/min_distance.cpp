@@ -16,7 +16,7 @@ class MinDistance final : public LeastSquaresObjective<dim> {
   using Pairs = SurfacePairs<dim>;
 
 public:
-  MinDistance(const fem::CollisionSurface<dim>& surface, std::vector<potentials::Plane<dim>> planes,
+  MinDistance(const surface::Surface<dim>& surface, std::vector<potentials::Plane<dim>> planes,
               const Clearance& clearance, ObstacleMotion obstacles)
       : LeastSquaresObjective<dim>(surface.comm()),
         pairs_(surface, clearance.limit, std::move(planes), of_both(clearance.bodies),
@@ -69,7 +69,7 @@ private:
   }
 
   Norm move_to(const ObservedState& state) {
-    const std::vector<double> resting(pairs_.surface().obstacles().num_vertices() * dim, 0.0);
+    const std::vector<double> resting(pairs_.surface().num_obstacle_vertices() * dim, 0.0);
     pairs_.move_to(state.u, obstacles_ ? obstacles_(state.time) : resting);
     Norm norm{};
     for (const Pair& pair : pairs_.pairs())
@@ -112,7 +112,7 @@ private:
 } // namespace
 
 template <int dim>
-std::unique_ptr<Objective<dim>> make_min_distance(const fem::CollisionSurface<dim>& surface,
+std::unique_ptr<Objective<dim>> make_min_distance(const surface::Surface<dim>& surface,
                                                   std::vector<potentials::Plane<dim>> planes,
                                                   const Clearance& clearance, ObstacleMotion obstacles) {
   const auto& [bodies, limit, p] = clearance;
@@ -124,9 +124,8 @@ std::unique_ptr<Objective<dim>> make_min_distance(const fem::CollisionSurface<di
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template std::unique_ptr<Objective<dim>> make_min_distance(const fem::CollisionSurface<dim>&,              \
-                                                             std::vector<potentials::Plane<dim>>,            \
-                                                             const Clearance&, ObstacleMotion);
+  template std::unique_ptr<Objective<dim>> make_min_distance(                                                \
+      const surface::Surface<dim>&, std::vector<potentials::Plane<dim>>, const Clearance&, ObstacleMotion);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

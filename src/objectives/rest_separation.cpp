@@ -28,12 +28,12 @@ class RestSeparation final : public Objective<dim> {
   using Pair = potentials::ContactPair<dim>;
 
 public:
-  RestSeparation(const Region<dim>& region, std::unique_ptr<const fem::CollisionSurface<dim>> surface,
+  RestSeparation(const Region<dim>& region, std::unique_ptr<const surface::Surface<dim>> surface,
                  std::vector<potentials::Plane<dim>> planes, double distance)
       : surface_(std::move(surface)), pairs_(*surface_, distance, std::move(planes),
                                              bodies_and_obstacles(region), "rest_separation: the distance") {
-    const std::vector<double> nodes(surface_->space().num_nodes() * dim, 0.0),
-        obstacles(surface_->obstacles().num_vertices() * dim, 0.0);
+    const std::vector<double> nodes(surface_->num_nodes() * dim, 0.0),
+        obstacles(surface_->num_obstacle_vertices() * dim, 0.0);
     pairs_.move_to(nodes, obstacles);
     value_ = pairs_.comm().sum(pairs_.barrier().value(pairs_.pairs()));
     std::vector<std::string> first;
@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  std::unique_ptr<const fem::CollisionSurface<dim>> surface_;
+  std::unique_ptr<const surface::Surface<dim>> surface_;
   SurfacePairs<dim> pairs_;
   double value_ = 0;
 };
@@ -72,7 +72,7 @@ private:
 
 template <int dim>
 std::unique_ptr<Objective<dim>>
-make_rest_separation(Region<dim> region, std::unique_ptr<const fem::CollisionSurface<dim>> surface,
+make_rest_separation(Region<dim> region, std::unique_ptr<const surface::Surface<dim>> surface,
                      std::vector<potentials::Plane<dim>> planes, double distance) {
   if (!(distance > 0) || !std::isfinite(distance))
     throw InputError("rest_separation: distance = " + std::to_string(distance) + " m; it must be positive");
@@ -81,7 +81,7 @@ make_rest_separation(Region<dim> region, std::unique_ptr<const fem::CollisionSur
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template std::unique_ptr<Objective<dim>> make_rest_separation(                                             \
-      Region<dim>, std::unique_ptr<const fem::CollisionSurface<dim>>, std::vector<potentials::Plane<dim>>,   \
+      Region<dim>, std::unique_ptr<const surface::Surface<dim>>, std::vector<potentials::Plane<dim>>,        \
       double);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)

@@ -16,18 +16,18 @@ template <int dim>
 class SurfacePairs {
 public:
   using Pair = potentials::ContactPair<dim>;
-  using Point = typename fem::CollisionSurface<dim>::Point;
+  using Point = typename surface::Surface<dim>::Point;
   /// One vector per owned vertex of the surface.
   using Field = std::vector<Point>;
 
   /// @param meet which bodies, obstacles and planes do, by their numbers
   /// @param what names the distance in messages: "min_distance: the limit". `surface` must outlive it.
-  SurfacePairs(const fem::CollisionSurface<dim>& surface, double distance,
+  SurfacePairs(const surface::Surface<dim>& surface, double distance,
                std::vector<potentials::Plane<dim>> planes, collide::GroupFilter meet, std::string what)
       : surface_(&surface), barrier_(distance, every_primitive, std::move(planes)), meet_(std::move(meet)),
         search_(surface, distance, meet_), what_(std::move(what)) {}
 
-  const fem::CollisionSurface<dim>& surface() const { return *surface_; }
+  const surface::Surface<dim>& surface() const { return *surface_; }
   const parallel::Communicator& comm() const { return surface_->comm(); }
   /// Its terms are those of the pairs, its dhat is the distance.
   const potentials::Barrier<dim>& barrier() const { return barrier_; }
@@ -139,13 +139,13 @@ private:
   /// Distances between all primitives, with equal weights.
   static constexpr potentials::BarrierForm every_primitive{true, false, false, false};
 
-  const fem::CollisionSurface<dim>* surface_;
+  const surface::Surface<dim>* surface_;
   potentials::Barrier<dim> barrier_;
   collide::GroupFilter meet_;
   potentials::ContactSearch<dim> search_;
   std::string what_;
   Field known_; ///< positions of all vertices of the surface known here
-  std::shared_ptr<const potentials::ContactVertices<dim>> vertices_;
+  std::shared_ptr<const surface::StencilVertices<dim>> vertices_;
   std::vector<Pair> pairs_;
 };
 

@@ -143,13 +143,12 @@ std::map<std::string, Entry<dim>> entries() {
                        {"direction", vector<dim>(2, 1)},
                        {"target", "strain.csv"}},
                       nullptr};
-  all["rest_separation"] = {
-      {{"distance", 0.06}, {"body", json::array({"upper", "lower"})}}, [=](Scene& on) {
-        return make_rest_separation<dim>(
-            region(on),
-            std::make_unique<const fem::CollisionSurface<dim>>(on.solver().problem().contact->surface()), {},
-            0.06);
-      }};
+  all["rest_separation"] = {{{"distance", 0.06}, {"body", json::array({"upper", "lower"})}}, [=](Scene& on) {
+                              return make_rest_separation<dim>(region(on),
+                                                               std::make_unique<const surface::Surface<dim>>(
+                                                                   on.solver().problem().contact->surface()),
+                                                               {}, 0.06);
+                            }};
   all["min_distance"] = {
       {{"bodies", {"upper", "lower"}}, {"limit", 0.1}, {"p", 6}}, [](Scene& on) {
         return make_min_distance<dim>(on.solver().problem().contact->surface(), {}, {{0, 1}, 0.1, 6});

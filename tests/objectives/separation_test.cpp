@@ -1,5 +1,6 @@
 #include "objectives/touching.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/fem/collision_surface.hpp"
 #include "recoil/geometry/closest_points.hpp"
 #include "recoil/objectives/min_distance.hpp"
 #include "recoil/objectives/rest_separation.hpp"
@@ -30,8 +31,8 @@ struct Apart {
       if (vertex[0] > 0.75) vertex[0] -= closer;
     return mesh;
   }
-  std::unique_ptr<const fem::CollisionSurface<dim>> surface() const {
-    return std::make_unique<const fem::CollisionSurface<dim>>(
+  std::unique_ptr<const surface::Surface<dim>> surface() const {
+    return fem::collision_surface<dim>(
         space, obstacles, std::vector<char>(static_cast<std::size_t>(space.num_nodes()) * dim, 0));
   }
   static std::vector<potentials::Plane<dim>> planes() {
@@ -57,7 +58,7 @@ struct Moved {
 
 /// Adds up all pairs of a surface that one rank holds.
 template <int dim>
-double sum_over_all_pairs(const fem::CollisionSurface<dim>& surface, const auto& meet, double distance) {
+double sum_over_all_pairs(const surface::Surface<dim>& surface, const auto& meet, double distance) {
   using geometry::StencilKind;
   double sum = 0;
   const auto add = [&](StencilKind kind, std::initializer_list<LocalIndex> first,
@@ -188,7 +189,7 @@ constexpr std::array<std::array<std::int32_t, 2>, 3> both{{{0, 1}, {2, 1}, {0, 3
 template <int dim>
 struct Cleared {
   Apart<dim> scene;
-  std::unique_ptr<const fem::CollisionSurface<dim>> surface;
+  std::unique_ptr<const surface::Surface<dim>> surface;
   linalg::Vector u, v;
 
   explicit Cleared(MPI_Comm ranks, Shift shift = {})

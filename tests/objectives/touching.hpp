@@ -1,6 +1,7 @@
 #pragma once
 
 #include "objectives/objective_checks.hpp"
+#include "recoil/fem/collision_surface.hpp"
 #include "recoil/objectives/forces.hpp"
 
 namespace recoil::objectives {
@@ -43,8 +44,8 @@ struct Touching {
     return mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? std::vector{floor}
                                                                   : std::vector<mesh::SurfaceMesh>());
   }
-  std::unique_ptr<const fem::CollisionSurface<dim>> surface() const {
-    return std::make_unique<const fem::CollisionSurface<dim>>(
+  std::unique_ptr<const surface::Surface<dim>> surface() const {
+    return fem::collision_surface<dim>(
         space, obstacles, std::vector<char>(static_cast<std::size_t>(space.num_nodes()) * dim, 0));
   }
   static potentials::ContactParameters<dim> parameters(potentials::BarrierForm form) {

@@ -438,7 +438,7 @@ private:
     return pair({a[0], a[1]}, {b[0], b[1]}, on_a, on_b, product);
   }
 
-  const fem::CollisionSurface<dim>& surface_;
+  const surface::Surface<dim>& surface_;
   GeometricAngles angles_;
   double reach_;
   std::vector<Plane<dim>> planes_;

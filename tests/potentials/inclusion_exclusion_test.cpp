@@ -53,7 +53,7 @@ public:
 private:
   using Edge = std::array<LocalIndex, 2>;
 
-  const fem::SurfaceVertex<dim>& vertex(LocalIndex v) const {
+  const surface::SurfaceVertex<dim>& vertex(LocalIndex v) const {
     return surface_.vertices()[static_cast<std::size_t>(v)];
   }
   double b(double y) const {
@@ -135,7 +135,7 @@ private:
     return sum;
   }
 
-  const fem::CollisionSurface<dim>& surface_;
+  const surface::Surface<dim>& surface_;
   const ContactParameters<dim>& parameters_;
   std::vector<Eigen::Matrix<double, dim, 1>> x_;
   std::map<LocalIndex, std::set<Edge>> edges_at_;
@@ -224,7 +224,7 @@ struct BoxOverPlate {
         space(mesh, {1, 1}),
         obstacles(mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? std::vector{plate}
                                                                          : std::vector<mesh::SurfaceMesh>())),
-        contact(std::make_unique<const fem::CollisionSurface<dim>>(
+        contact(fem::collision_surface<dim>(
                     space, obstacles, std::vector<char>(static_cast<std::size_t>(space.num_nodes()) * dim, 0),
                     std::vector<char>(1, stays_flat ? 1 : 0)),
                 parameters(form)) {}

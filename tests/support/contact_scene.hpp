@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "recoil/fem/collision_surface.hpp"
 #include "recoil/linalg/stencil_matrix.hpp"
 #include "recoil/potentials/contact/contact_potentials.hpp"
 #include "support/box_mesh.hpp"
@@ -85,9 +86,9 @@ struct ContactScene {
     return {floor};
   }
 
-  std::unique_ptr<const fem::CollisionSurface<dim>> surface(std::vector<char> prescribed) {
+  std::unique_ptr<const surface::Surface<dim>> surface(std::vector<char> prescribed) {
     prescribed.resize(static_cast<std::size_t>(space.num_nodes()) * dim, 0);
-    return std::make_unique<const fem::CollisionSurface<dim>>(space, obstacles, prescribed);
+    return fem::collision_surface<dim>(space, obstacles, prescribed);
   }
 
   static ContactParameters<dim> parameters(BarrierForm form, std::vector<double> friction) {

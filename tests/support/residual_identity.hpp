@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "recoil/fem/collision_surface.hpp"
 #include "recoil/objectives/objective.hpp"
+#include "recoil/surface/surface.hpp"
 #include "support/derivatives.hpp"
 
 namespace recoil::test {
@@ -27,10 +27,16 @@ inline bool is_on_mesh(const parameters::Quantity& quantity) {
 template <int dim>
 parameters::PhysicalDirection<dim> rough_direction(const fem::FunctionSpace<dim>& space,
                                                    const std::vector<parameters::Quantity>& quantities,
-                                                   const fem::CollisionSurface<dim>* surface = nullptr) {
+                                                   const surface::Surface<dim>* surface = nullptr) {
   using parameters::Place;
-  static const std::vector<GlobalIndex> none;
-  const auto& obstacle_ids = surface != nullptr ? surface->obstacles().vertex_ids : none;
+  std::vector<GlobalIndex> obstacle_ids;
+  if (surface != nullptr) {
+    obstacle_ids.resize(static_cast<std::size_t>(surface->num_obstacle_vertices()));
+    for (LocalIndex v = 0; v < surface->num_vertices(); ++v)
+      if (surface->node(v) < 0)
+        obstacle_ids[static_cast<std::size_t>(surface->obstacle_vertex(v))] =
+            surface->vertices()[static_cast<std::size_t>(v)].id - surface->num_nodes_global();
+  }
   parameters::PhysicalDirection<dim> dq(space, quantities, surface != nullptr ? surface->num_owned() : 0,
                                         static_cast<LocalIndex>(obstacle_ids.size()));
   for (const parameters::Quantity& quantity : quantities) {
@@ -59,8 +65,7 @@ parameters::PhysicalDirection<dim> rough_direction(const fem::FunctionSpace<dim>
 template <int dim, class Tangent, class AddProducts>
 double transposed_error(const fem::FunctionSpace<dim>& space,
                         const std::vector<parameters::Quantity>& quantities, const Tangent& tangent,
-                        const AddProducts& add_products,
-                        const fem::CollisionSurface<dim>* surface = nullptr) {
+                        const AddProducts& add_products, const surface::Surface<dim>* surface = nullptr) {
   using parameters::Place;
   const linalg::Vector du = rough_field(space, 1, 31), dv = rough_field(space, 1, 32);
   const auto dq = rough_direction<dim>(space, quantities, surface);
@@ -73,8 +78,8 @@ double transposed_error(const fem::FunctionSpace<dim>& space,
     scale += std::abs(y[i] * dr[i]);
   }
   linalg::Vector by_u(space.layout()), by_v(space.layout());
-  parameters::PhysicalGradient<dim> g(
-      space, quantities, surface != nullptr ? surface->obstacles().num_vertices() : LocalIndex{0});
+  parameters::PhysicalGradient<dim> g(space, quantities,
+                                      surface != nullptr ? surface->num_obstacle_vertices() : LocalIndex{0});
   add_products(y, by_u.write_owned(), by_v.write_owned(), g);
   double transposed = 0;
   for (const parameters::Quantity& quantity : quantities)
@@ -94,7 +99,7 @@ double transposed_error(const fem::FunctionSpace<dim>& space,
 template <int dim>
 double transposed_error(const fem::FunctionSpace<dim>& space, objectives::Objective<dim>& objective,
                         const objectives::ObservedState& state,
-                        const fem::CollisionSurface<dim>* surface = nullptr) {
+                        const surface::Surface<dim>* surface = nullptr) {
   return transposed_error<dim>(
       space, objective.depends_on(),
       [&](auto... direction) { return objective.residual_tangent(state, direction...); },

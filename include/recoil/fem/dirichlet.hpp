@@ -20,7 +20,8 @@ struct DirichletCondition {
   std::array<bool, 3> components{}; ///< which are prescribed
   /// Total displacement [m] of a component at a rest position and time.
   std::function<double(int component, const ExpressionPoint&)> value;
-  /// In its place: that of an owned node, by its canonical number, at a time.
+  /// Total displacement of an owned node, by its canonical number, at a time; if set, used in place of
+  /// `value`.
   std::function<double(int component, GlobalIndex node, double time)> nodal_value;
   /// Instead of all the above: total displacements [m] at all times by the input numbers of vertices, NaN for
   /// components that are not prescribed.

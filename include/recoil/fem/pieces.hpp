@@ -8,7 +8,7 @@ namespace recoil::fem {
 
 /// Sets of cells that are connected by nodes.
 struct Pieces {
-  std::vector<int> body;            ///< of each piece, ordered by their smallest canonical node numbers
+  std::vector<int> body;            ///< body of each piece, ordered by their smallest canonical node numbers
   std::vector<std::size_t> of_node; ///< piece of every local node
 };
 

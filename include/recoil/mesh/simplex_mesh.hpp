@@ -18,7 +18,7 @@ struct RawMesh {
   std::vector<std::array<std::int32_t, 4>> tetrahedra;
   std::vector<std::array<std::int32_t, 3>> triangles;
   std::vector<std::array<std::int32_t, 2>> edges;
-  std::vector<std::int32_t> points;           ///< vertices that stand alone
+  std::vector<std::int32_t> points;           ///< vertices of no other primitive
   std::vector<std::int32_t> tetrahedron_tags; ///< physical tag of each tetrahedron's entity, 0 if none
   std::vector<std::int32_t> triangle_tags;
 };

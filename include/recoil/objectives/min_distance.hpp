@@ -27,7 +27,7 @@ struct Clearance {
 /// @throws InputError unless limit > 0 and p > 1.
 template <int dim>
 std::unique_ptr<Objective<dim>>
-make_min_distance(const fem::CollisionSurface<dim>& surface, std::vector<potentials::Plane<dim>> planes,
+make_min_distance(const surface::Surface<dim>& surface, std::vector<potentials::Plane<dim>> planes,
                   const Clearance& clearance, ObstacleMotion obstacles = nullptr);
 
 } // namespace recoil::objectives

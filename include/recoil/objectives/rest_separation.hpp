@@ -18,7 +18,7 @@ namespace recoil::objectives {
 /// @throws InputError unless distance > 0, and on every rank where shapes touch or intersect.
 template <int dim>
 std::unique_ptr<Objective<dim>>
-make_rest_separation(Region<dim> region, std::unique_ptr<const fem::CollisionSurface<dim>> surface,
+make_rest_separation(Region<dim> region, std::unique_ptr<const surface::Surface<dim>> surface,
                      std::vector<potentials::Plane<dim>> planes, double distance);
 
 } // namespace recoil::objectives

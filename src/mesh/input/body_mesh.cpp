@@ -61,7 +61,7 @@ Measure measure(const BodyMesh& mesh, const std::array<std::int32_t, 4>& cell) {
 
 /// A facet in the bucket of its smallest vertex.
 struct FacetEntry {
-  std::int32_t middle, largest; ///< its other vertices, ascending; largest = -1 in 2D
+  std::int32_t middle, largest; ///< other vertices, ascending; largest = -1 in 2D
   std::int32_t reference;       ///< 4 * cell + local
 
   bool same_vertices(const FacetEntry& other) const {

@@ -3,20 +3,23 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "mesh/input/gmsh_groups.hpp"
 #include "mesh/input/readers.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
 /// What the two versions of the Gmsh format share.
 namespace recoil::mesh {
 
-/// From the `$MeshFormat` section.
+/// What the `$MeshFormat` section says.
 struct GmshFormat {
   bool binary = false;
-  int size_bytes = 8; ///< of size_t in binary 4.1 files
+  int size_bytes = 8; ///< size of size_t in binary 4.1 files
 };
 
 /// Most nodes of any element of the format that is listed here.
@@ -24,6 +27,34 @@ inline constexpr int gmsh_max_nodes = 125;
 
 /// Number of nodes of an element type. Fails for types unknown.
 int gmsh_node_count(FileCursor& cursor, std::int64_t type);
+
+/// Elements of a Gmsh file that belong to several physical groups. Format 4.1 lists the groups of an entity,
+/// 2.2 repeats the element once per group. The lowest number counts in both; a warning names the others.
+class GmshGroups {
+public:
+  /// Takes the lines of a `$PhysicalNames` section; what it cannot read has no name.
+  void read_names(std::string_view lines);
+  /// The group that counts of those that a format 4.1 file gives an element: the lowest; 0 if none.
+  std::int32_t choose(int dim, std::span<const std::int32_t> groups);
+  /// Notes the entity of the next element of a format 2.2 file.
+  void add_entity(int dim, std::int32_t entity) { entities_[dim].push_back(entity); }
+  /// Makes one of the triangles and tetrahedra of one entity that are repeated in several groups. Repeats
+  /// with the same group, and those of different entities, stay.
+  void merge_repeats(RawMesh& mesh);
+  /// A warning of the elements of dimension `dim` in several groups; empty if there are none.
+  std::string warning(int dim, const std::string& file) const;
+
+private:
+  template <std::size_t n>
+  void merge_repeats(int dim, std::vector<std::array<std::int32_t, n>>& items,
+                     std::vector<std::int32_t>& groups);
+  std::string describe(int dim, const std::vector<std::int32_t>& groups) const;
+
+  std::map<std::pair<int, std::int32_t>, std::string> names_; ///< by dimension and number
+  std::array<std::vector<std::int32_t>, 4> entities_; ///< entity of the elements of each dimension; 2.2 only
+  /// Number of elements by the ascending groups that they share, for each dimension.
+  std::array<std::map<std::vector<std::int32_t>, std::size_t>, 4> shared_;
+};
 
 /// Collects nodes and elements of a Gmsh file.
 class GmshMesh {
@@ -38,7 +69,7 @@ public:
   /// of one entity.
   void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group,
                    std::int32_t entity);
-  /// The same of a 4.1 file, with all groups of its entity.
+  /// Takes an element of a 4.1 file, with all groups of its entity.
   void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
                    std::span<const std::int32_t> groups);
   /// The elements of the highest dimension, each once. Fails if some of them are no linear simplices; warns
@@ -55,7 +86,7 @@ private:
   std::vector<std::int32_t> index_of_tag_;                        ///< dense tags; -1 where there is no node
   std::unordered_map<std::int64_t, std::int32_t> sparse_indices_; ///< by tag, if tags are sparse
   std::array<std::size_t, 4> refused_position_{};                 ///< first unsupported element per dimension
-  std::array<int, 4> refused_type_{};                             ///< its type, 0 if none
+  std::array<int, 4> refused_type_{};                             ///< type of this element, 0 if none
 };
 
 void read_gmsh2_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);

@@ -1,4 +1,4 @@
-#include "mesh/input/gmsh_groups.hpp"
+#include "mesh/input/gmsh.hpp"
 
 #include <algorithm>
 #include <set>
@@ -40,7 +40,7 @@ void GmshGroups::merge_repeats(int dim, std::vector<std::array<std::int32_t, n>>
   if (entities.size() != items.size()) return;
   std::map<std::int32_t, std::set<std::int32_t>> groups_of;
   for (std::size_t i = 0; i < items.size(); ++i) groups_of[entities[i]].insert(groups[i]);
-  // Most files have one group per entity and nothing to merge: the long way is for the others alone.
+  // Most files have one group per entity and nothing to merge: only the others go the long way.
   std::erase_if(groups_of, [](const auto& entry) { return entry.second.size() < 2; });
   if (groups_of.empty()) return;
   std::map<std::array<std::int32_t, n>, std::vector<std::size_t>> by_vertices;

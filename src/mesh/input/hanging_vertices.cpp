@@ -16,7 +16,7 @@ namespace {
 using Ends = std::array<std::int32_t, 2>;
 using Segment = std::array<Eigen::Vector3d, 2>;
 
-/// Of the shorter edge: farther off than this, edges are no continuation of each other.
+/// Share of the shorter edge: farther off than this, edges are no continuation of each other.
 constexpr double most_off = 1e-3;
 
 /// Places of the ends of `b` along `a`, from 0 to its length [m]; none unless they overlap.

@@ -20,7 +20,7 @@ double single_precision_error(std::span<const Eigen::Vector3d> vertices);
 bool edges_overlap(const std::array<Eigen::Vector3d, 2>& a, const std::array<Eigen::Vector3d, 2>& b,
                    double tolerance);
 
-/// The sides that one triangle alone has, as 3 * triangle + side, ascending; side i runs from corner i to the
+/// The sides that only one triangle has, as 3 * triangle + side, ascending; side i runs from corner i to the
 /// next.
 std::vector<std::int32_t> free_sides(std::span<const std::array<std::int32_t, 3>> triangles);
 

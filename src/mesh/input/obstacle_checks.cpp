@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include <Eigen/Geometry>
 #include <fmt/format.h>
 
 #include "mesh/input/describe.hpp"
 #include "mesh/input/hanging_vertices.hpp"
-#include "mesh/input/merge_repeats.hpp"
 #include "mesh/input/overlaps.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
@@ -23,10 +23,71 @@ namespace {
 constexpr double thinnest = 1e-7;
 /// Triangles that are turned to each other by less lie in one plane (as for FlatParts).
 constexpr double sine_of_a_plane = 1e-6;
-/// Of an obstacle: with more on another one it is taken to be there twice.
+/// Share of an obstacle: with more on another one it is taken to be there twice.
 constexpr double most_share = 0.5;
-/// Of a squared length: an area that is nothing but rounding.
+/// Share of a squared length: an area that is nothing but rounding.
 constexpr double rounding = 1e-14;
+
+/// Drops the items whose sorted vertices an earlier one has, and their tags if there is one per item.
+template <std::size_t n>
+std::size_t keep_first(std::vector<std::array<std::int32_t, n>>& items, std::vector<std::int32_t>* tags) {
+  std::set<std::array<std::int32_t, n>> seen;
+  const bool tagged = tags && tags->size() == items.size();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    auto key = items[i];
+    std::sort(key.begin(), key.end());
+    if (!seen.insert(key).second) continue;
+    items[kept] = items[i];
+    if (tagged) (*tags)[kept] = (*tags)[i];
+    ++kept;
+  }
+  const std::size_t dropped = items.size() - kept;
+  items.resize(kept);
+  if (tagged) tags->resize(kept);
+  return dropped;
+}
+
+/// Makes one vertex of those at exactly the same position: the first keeps its number, the others stay
+/// unused.
+/// @return how many others there were
+std::size_t merge_equal_vertices(RawMesh& raw) {
+  const auto& p = raw.vertices;
+  const auto before = [&](std::int32_t a, std::int32_t b) {
+    return std::lexicographical_compare(p[a].data(), p[a].data() + 3, p[b].data(), p[b].data() + 3);
+  };
+  for (const auto& vertex : p)
+    if (!vertex.allFinite()) return 0; // the caller refuses these; they have no order
+  std::vector<std::int32_t> order(p.size()), first(p.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), before);
+  std::size_t merged = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool repeats = i > 0 && p[order[i - 1]] == p[order[i]];
+    first[order[i]] = repeats ? first[order[i - 1]] : order[i];
+    merged += repeats;
+  }
+  if (merged == 0) return 0;
+  const auto renumber = [&](auto& items) {
+    for (auto& item : items)
+      for (auto& v : item) v = first[v];
+  };
+  renumber(raw.tetrahedra);
+  renumber(raw.triangles);
+  renumber(raw.edges);
+  for (auto& v : raw.points) v = first[v];
+  return merged;
+}
+
+/// Keeps the first of triangles with the same vertices, of edges with the same ends and of equal points,
+/// whatever their orientation: contact would count each of them. Tags of triangles go with them.
+/// @return how many were dropped
+std::size_t drop_repeated_primitives(RawMesh& raw) {
+  std::size_t dropped = keep_first(raw.triangles, &raw.triangle_tags) + keep_first(raw.edges, nullptr);
+  std::set<std::int32_t> seen;
+  dropped += std::erase_if(raw.points, [&](std::int32_t v) { return !seen.insert(v).second; });
+  return dropped;
+}
 
 std::string describe_corners(const RawMesh& raw, const std::array<std::int32_t, 3>& v) {
   return describe(raw.vertices[v[0]], 3) + ", " + describe(raw.vertices[v[1]], 3) + ", " +

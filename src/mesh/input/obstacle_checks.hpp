@@ -19,7 +19,7 @@ void check_primitives(const RawMesh& raw, const std::string& where);
 /// of triangles become their numbers in the file. @throws InputError as check_primitives(), and for slivers.
 void merge_repeats(RawMesh& raw, const std::string& where);
 
-/// The same for edges and points, of which the cut to 2D may have laid some on each other or made some
+/// Merges repeated edges and points, of which the cut to 2D may have laid some on each other or made some
 /// points.
 void merge_repeated_edges(SurfaceMesh& surface, const std::string& where);
 

@@ -12,11 +12,11 @@ namespace recoil::mesh {
 
 namespace {
 
-/// Of the extent of the surfaces: what is off a plane or line by no more lies in it.
+/// Share of the extent of the surfaces: what is off a plane or line by no more lies in it.
 constexpr double relative_offset = 1e-7;
 /// Triangles that are turned to each other by more do not lie in one plane, however small they are.
 constexpr double largest_sine = 1e-3;
-/// Of the smaller area: neighbours overlap by rounding.
+/// Share of the smaller area: neighbours overlap by rounding.
 constexpr double least_share = 1e-2;
 
 using Corners = std::array<Eigen::Vector3d, 3>;

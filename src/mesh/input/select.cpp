@@ -7,12 +7,98 @@
 #include <optional>
 
 #include "mesh/input/describe.hpp"
-#include "mesh/input/selection_file.hpp"
-#include "recoil/base/error.hpp"
+#include "recoil/base/file_cursor.hpp"
 
 namespace recoil::mesh {
 
 namespace {
+
+/// Ids from a file: one per item, or rows "id v0 v1 .." naming the item by its vertices in any order. '#'
+/// begins a comment.
+class SelectionFile {
+public:
+  /// @throws InputError naming `where`, file and line if a row is not `1` or `1 + vertices_per_item` integers
+  /// long.
+  SelectionFile(const FileSelection& selection, int vertices_per_item, const std::string& where);
+
+  bool one_per_item() const { return !ids_.empty(); }
+  std::size_t size() const { return one_per_item() ? ids_.size() : rows_.size(); }
+  /// The largest vertex number of any row; -1 without rows.
+  std::int32_t largest_vertex() const { return largest_vertex_; }
+
+  /// Each id that occurs, ascending.
+  std::vector<std::int32_t> all_ids() const;
+  std::int32_t id(std::int64_t item) const { return ids_[item]; }
+  /// @param vertices descending, then -1 for the entries that the item lacks.
+  std::optional<std::int32_t> id(const std::array<std::int32_t, 4>& vertices) const;
+
+private:
+  struct Row {
+    std::array<std::int32_t, 4> vertices;
+    std::int32_t id;
+    std::size_t place;
+  };
+  std::vector<std::int32_t> ids_;
+  std::vector<Row> rows_; ///< sorted by vertices; of equal ones the first holds
+  std::int32_t largest_vertex_ = -1;
+};
+
+SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_item,
+                             const std::string& where) try {
+  const std::string content = read_input_file(selection.path);
+  FileCursor cursor(content, selection.path.string());
+  const std::size_t width = 1 + vertices_per_item;
+  std::size_t columns = 0;
+  while (!cursor.skip_space()) {
+    std::array<std::int32_t, 5> row{};
+    std::size_t given = 0;
+    while (!cursor.skip_blanks() && !cursor.peek_word().starts_with('#')) {
+      const auto value = cursor.small_integer(given == 0 ? "an id" : "a vertex");
+      if (given < row.size()) row[given] = value;
+      if (given > 0 && value < 0) cursor.fail("vertex " + std::to_string(value) + " is negative");
+      ++given;
+    }
+    if (given > 0) {
+      if (columns == 0) columns = given;
+      if ((given != 1 && given != width) || given != columns)
+        cursor.fail("a row of " + std::to_string(given) + " integers; each row must be one id" +
+                    (columns == given || columns == width
+                         ? ", or an id and " + std::to_string(vertices_per_item) + " vertices"
+                         : " as in the first row"));
+      if (given == 1) {
+        ids_.push_back(row[0]);
+      } else {
+        Row entry{{-1, -1, -1, -1}, row[0], rows_.size()};
+        std::copy(row.begin() + 1, row.begin() + width, entry.vertices.begin());
+        std::sort(entry.vertices.begin(), entry.vertices.end(), std::greater<>());
+        largest_vertex_ = std::max(largest_vertex_, entry.vertices[0]);
+        rows_.push_back(entry);
+      }
+    }
+    cursor.skip_line();
+  }
+  if (columns == 0) cursor.fail("the file holds no ids");
+  std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+    return a.vertices != b.vertices ? a.vertices < b.vertices : a.place < b.place;
+  });
+} catch (const InputError& error) {
+  throw InputError(where, error.what());
+}
+
+std::vector<std::int32_t> SelectionFile::all_ids() const {
+  std::vector<std::int32_t> ids = ids_;
+  for (const Row& row : rows_) ids.push_back(row.id);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+std::optional<std::int32_t> SelectionFile::id(const std::array<std::int32_t, 4>& vertices) const {
+  const auto found = std::lower_bound(rows_.begin(), rows_.end(), vertices,
+                                      [](const Row& row, const auto& value) { return row.vertices < value; });
+  if (found == rows_.end() || found->vertices != vertices) return std::nullopt;
+  return found->id;
+}
 
 /// A facet, cell or vertex that may be selected.
 struct Item {
@@ -29,7 +115,7 @@ struct Population {
   const char* name; ///< "boundary facet"
   int vertices_per_item;
   std::int64_t count;    ///< ids in a file with one per item; -1 if such a file is refused
-  std::int64_t vertices; ///< of the mesh
+  std::int64_t vertices; ///< vertices of the mesh
 };
 
 template <class... Cases>

@@ -16,7 +16,8 @@ constexpr double area_scale_2d = 0.5, area_scale_3d = 0.25;
 constexpr geometry::MollifierScalars not_mollified{1, 0, 0, 0, 0, false};
 
 template <int dim>
-geometry::MollifierScalars mollifier(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+geometry::MollifierScalars mollifier(const ContactCandidate& candidate,
+                                     const surface::StencilVertices<dim>& vertices,
                                      const geometry::StencilPoints<dim>& points) {
   if constexpr (dim == 3) {
     if (candidate.kind != geometry::StencilKind::edge_edge) return not_mollified;
@@ -31,9 +32,10 @@ geometry::MollifierScalars mollifier(const ContactCandidate& candidate, const Co
 } // namespace
 
 template <int dim>
-std::vector<ContactPair<dim>>
-Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& candidates,
-                           const ContactVertices<dim>& vertices, const std::vector<Point>& positions) const {
+std::vector<ContactPair<dim>> Barrier<dim>::pairs_within(double reach,
+                                                         const std::vector<ContactCandidate>& candidates,
+                                                         const surface::StencilVertices<dim>& vertices,
+                                                         const std::vector<Point>& positions) const {
   if (form_.geometric)
     return geometric_pairs<dim>(*form_.geometric, reach, planes_, candidates, vertices, positions);
   std::vector<ContactPair<dim>> pairs;
@@ -122,7 +124,7 @@ double Barrier<dim>::vertex_weight(double area) const {
 
 template <int dim>
 std::array<double, 2> Barrier<dim>::shares(const ContactCandidate& candidate,
-                                           const ContactVertices<dim>& vertices) const {
+                                           const surface::StencilVertices<dim>& vertices) const {
   if (candidate.kind != geometry::StencilKind::edge_edge)
     return {vertex_weight(vertices[candidate.vertices[0]].area), 0};
   if (!form_.area_weights) return {0.5, 0.5};
@@ -252,7 +254,7 @@ Barrier<dim>::hessian_product(const std::vector<ContactPair<dim>>& pairs, double
 
 template <int dim>
 void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
-                               const ContactVertices<dim>& vertices, double factor,
+                               const surface::StencilVertices<dim>& vertices, double factor,
                                newton::Projection projection, linalg::StencilSink& H) const {
   for (std::span<const ContactPair<dim>> rest(pairs), terms; !rest.empty();
        rest = rest.subspan(terms.size())) {
@@ -283,15 +285,15 @@ StencilFunction Barrier<dim>::term(const ContactPair<dim>& pair) const {
 }
 
 template <int dim, class Block>
-void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil, Block& block,
-               linalg::StencilSink& H) {
+void add_block(const surface::StencilVertices<dim>& vertices, std::span<const LocalIndex> stencil,
+               Block& block, linalg::StencilSink& H) {
   constexpr bool is_large = Block::SizeAtCompileTime == Eigen::Dynamic;
   std::conditional_t<is_large, std::vector<GlobalIndex>, std::array<GlobalIndex, 4>> nodes{};
   if constexpr (is_large) nodes.resize(stencil.size());
   std::ranges::fill(nodes, -1);
   for (std::size_t i = 0; i < stencil.size(); ++i) {
     if (stencil[i] < 0) continue;
-    const fem::SurfaceVertex<dim>& vertex = vertices[stencil[i]];
+    const surface::SurfaceVertex<dim>& vertex = vertices[stencil[i]];
     nodes[i] = vertex.block;
     for (int component = 0; component < dim; ++component)
       if ((vertex.prescribed >> component & 1U) != 0) {
@@ -307,9 +309,9 @@ template class Barrier<2>;
 template class Barrier<3>;
 template std::span<const ContactPair<2>> first_candidate(std::span<const ContactPair<2>>);
 template std::span<const ContactPair<3>> first_candidate(std::span<const ContactPair<3>>);
-template void add_block<2>(const ContactVertices<2>&, std::span<const LocalIndex>,
+template void add_block<2>(const surface::StencilVertices<2>&, std::span<const LocalIndex>,
                            geometry::StencilMatrix<2>&, linalg::StencilSink&);
-template void add_block<3>(const ContactVertices<3>&, std::span<const LocalIndex>,
+template void add_block<3>(const surface::StencilVertices<3>&, std::span<const LocalIndex>,
                            geometry::StencilMatrix<3>&, linalg::StencilSink&);
 
 } // namespace recoil::potentials

@@ -53,14 +53,14 @@ std::shared_ptr<const std::vector<ContactPair<dim>>> BarrierPotential<dim>::pair
 
 template <int dim>
 typename BarrierPotential<dim>::Field BarrierPotential<dim>::gradient() const {
-  const ContactVertices<dim>& vertices = *state_->vertices();
+  const surface::StencilVertices<dim>& vertices = *state_->vertices();
   return state_->sum_at_owners(vertices, state_->barrier().gradient(*pairs(), vertices.size()));
 }
 
 template <int dim>
 typename BarrierPotential<dim>::Field BarrierPotential<dim>::hessian_product(const Field& motion,
                                                                              Projection projection) const {
-  const ContactVertices<dim>& vertices = *state_->vertices();
+  const surface::StencilVertices<dim>& vertices = *state_->vertices();
   return state_->sum_at_owners(
       vertices, state_->barrier().hessian_product(*pairs(), 1, projection, vertices.gather(motion)));
 }
@@ -98,7 +98,7 @@ void BarrierPotential<dim>::add_parameter_products(std::span<const double>, std:
                                                    parameters::PhysicalGradient<dim>& g) const {
   const bool of_obstacles = g.find_vectors(by::obstacle_positions) != nullptr;
   if (!of_obstacles && !g.rest_positions()) return;
-  const ContactVertices<dim>& vertices = *state_->vertices();
+  const surface::StencilVertices<dim>& vertices = *state_->vertices();
   const Barrier<dim>& barrier = state_->barrier();
   const auto own = pairs();
   const std::vector<ContactPair<dim>>& pairs = *own;
@@ -124,7 +124,7 @@ void BarrierPotential<dim>::add_parameter_tangent(std::span<const double>,
                                                   const parameters::PhysicalDirection<dim>& dq, double factor,
                                                   std::span<double> y) const {
   const SurfaceChanges<dim> changes(state_->surface(), dq);
-  const ContactVertices<dim>& vertices = *state_->vertices();
+  const surface::StencilVertices<dim>& vertices = *state_->vertices();
   const Barrier<dim>& barrier = state_->barrier();
   const auto own = pairs();
   const std::vector<ContactPair<dim>>& pairs = *own;
@@ -240,7 +240,7 @@ void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std
     add_to_array<dim>(end_product(p), factor, by::obstacle_positions, g);
     add_to_array<dim>(start_product(p), factor, by::previous_obstacle_positions, g);
   }
-  const ContactVertices<dim>& vertices = *friction.vertices();
+  const surface::StencilVertices<dim>& vertices = *friction.vertices();
   const auto values = vertices.gather(state_->at_owned(p));
   const std::vector<ContactPair<dim>>& pairs = friction.lagged_pairs();
   const auto forces = friction.unit_force_products(state_->friction_positions(), values);
@@ -282,7 +282,7 @@ void FrictionPotential<dim>::add_parameter_tangent(std::span<const double>,
   const Friction<dim>& friction = this->friction();
   if (!friction.vertices()) return;
   const SurfaceChanges<dim> changes(state_->surface(), dq);
-  const ContactVertices<dim>& vertices = *friction.vertices();
+  const surface::StencilVertices<dim>& vertices = *friction.vertices();
   const Field& positions = state_->friction_positions();
   // Sliding does not change with the rest positions; the lagged positions do, as they do with u.
   Field sliding = changes.obstacles_now, lagged = changes.rest;

@@ -30,7 +30,7 @@ std::string describe_too_many(double reach, double pairs, double limit) {
 }
 
 template <int dim>
-double mean_edge_length(const fem::CollisionSurface<dim>& surface) {
+double mean_edge_length(const surface::Surface<dim>& surface) {
   std::array<double, 2> sums{}; // lengths, edges
   for (const auto& edge : surface.edges()) {
     double squared = 0;
@@ -45,93 +45,15 @@ double mean_edge_length(const fem::CollisionSurface<dim>& surface) {
   return sums[1] > 0 ? sums[0] / sums[1] : 0;
 }
 
-/// The components one after the other.
-template <int dim>
-std::span<double> flat(std::vector<Eigen::Matrix<double, dim, 1>>& points) {
-  return {reinterpret_cast<double*>(points.data()), points.size() * dim};
-}
-
 } // namespace
 
 template <int dim>
-ContactVertices<dim>::ContactVertices(const fem::CollisionSurface<dim>& surface,
-                                      std::vector<fem::VertexAddress> foreign)
-    : rank_(surface.comm().rank()), num_owned_(surface.num_owned()),
-      data_(surface.vertices().begin(), surface.vertices().begin() + surface.num_owned()) {
-  // Halo orders what it receives by rank, then as asked for.
-  std::sort(foreign.begin(), foreign.end());
-  std::vector<std::vector<LocalIndex>> wanted(surface.comm().size());
-  for (const fem::VertexAddress& address : foreign) {
-    foreign_[address] = static_cast<LocalIndex>(num_owned_ + foreign_.size());
-    wanted[address.rank].push_back(address.index);
-  }
-  halo_ = parallel::Halo(surface.comm(), wanted);
-  const auto ghosts = halo_.template forward<fem::SurfaceVertex<dim>>(std::span(data_));
-  data_.insert(data_.end(), ghosts.begin(), ghosts.end());
-}
-
-namespace {
-
-/// `foreign` and the other vertices of the facets around them and around owned vertices, on other ranks.
-std::vector<fem::VertexAddress> with_neighbours(int rank, std::span<const fem::VertexAddress> foreign,
-                                                const auto& rings_of_owned, const auto& rings_of_foreign) {
-  std::vector<fem::VertexAddress> result(foreign.begin(), foreign.end());
-  for (const auto* rings : {&rings_of_owned, &rings_of_foreign})
-    for (const auto& ring : *rings)
-      for (const auto& facet : ring)
-        for (const fem::VertexAddress& vertex : {facet.a, facet.b})
-          if (vertex.rank != rank) result.push_back(vertex);
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-} // namespace
-
-template <int dim>
-ContactVertices<dim>::ContactVertices(const fem::CollisionSurface<dim>& surface,
-                                      const SurfaceRings<dim>& rings,
-                                      std::span<const fem::VertexAddress> foreign) {
-  const auto of_foreign = rings.fetch(surface.comm(), foreign);
-  *this =
-      ContactVertices(surface, with_neighbours(surface.comm().rank(), foreign, rings.owned(), of_foreign));
-  rings_.resize(size());
-  const auto take = [&](LocalIndex vertex, const auto& ring) {
-    for (const auto& facet : ring) rings_[vertex].push_back({find(facet.a), find(facet.b), facet.side});
-  };
-  for (std::size_t v = 0; v < num_owned_; ++v) take(static_cast<LocalIndex>(v), rings.owned()[v]);
-  for (std::size_t k = 0; k < of_foreign.size(); ++k) take(find(foreign[k]), of_foreign[k]);
-}
-
-template <int dim>
-LocalIndex ContactVertices<dim>::find(const fem::VertexAddress& address) const {
-  return address.rank == rank_ ? address.index : foreign_.at(address);
-}
-
-template <int dim>
-std::vector<typename ContactVertices<dim>::Point>
-ContactVertices<dim>::gather(std::span<const Point> owned) const {
-  std::vector<Point> all(data_.size());
-  std::copy_n(owned.begin(), num_owned_, all.begin());
-  const std::span<double> entries = flat<dim>(all);
-  halo_.forward(entries.first(num_owned_ * dim), dim, entries.subspan(num_owned_ * dim));
-  return all;
-}
-
-template <int dim>
-void ContactVertices<dim>::add_to_owners(std::vector<Point>& values) const {
-  const std::span<double> entries = flat<dim>(values);
-  halo_.add_back(entries.subspan(num_owned_ * dim), dim, entries.first(num_owned_ * dim));
-  std::fill(values.begin() + num_owned_, values.end(), Point::Zero());
-}
-
-template <int dim>
-ContactSearch<dim>::ContactSearch(const fem::CollisionSurface<dim>& surface, double reach,
+ContactSearch<dim>::ContactSearch(const surface::Surface<dim>& surface, double reach,
                                   collide::GroupFilter meet, bool with_rings)
     : surface_(&surface), reach_(reach), meet_(std::move(meet)),
-      rings_(with_rings ? std::optional(SurfaceRings<dim>(surface)) : std::nullopt),
-      mean_edge_(mean_edge_length(surface)),
-      vertices_(std::make_shared<const ContactVertices<dim>>(surface, std::vector<fem::VertexAddress>())) {}
+      rings_(with_rings ? std::optional(surface::SurfaceRings<dim>(surface)) : std::nullopt),
+      mean_edge_(mean_edge_length(surface)), vertices_(std::make_shared<const surface::StencilVertices<dim>>(
+                                                 surface, std::vector<surface::VertexAddress>())) {}
 
 template <int dim>
 bool ContactSearch<dim>::still_covers(const std::vector<Point>& from, const std::vector<Point>& to) const {
@@ -201,8 +123,8 @@ template <int dim>
 void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const collide::SetPair> which) {
   const RemotePrimitives<dim> remote(*surface_, found.remote);
   const auto foreign = remote.foreign_vertices(found, which);
-  vertices_ = rings_ ? std::make_shared<const ContactVertices<dim>>(*surface_, *rings_, foreign)
-                     : std::make_shared<const ContactVertices<dim>>(*surface_, foreign);
+  vertices_ = rings_ ? std::make_shared<const surface::StencilVertices<dim>>(*surface_, *rings_, foreign)
+                     : std::make_shared<const surface::StencilVertices<dim>>(*surface_, foreign);
   candidates_.clear();
   const std::vector<PairKind> kinds = pair_kinds<dim>();
   for (std::size_t k = 0; k < kinds.size(); ++k)
@@ -224,8 +146,6 @@ void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const 
     }
 }
 
-template class ContactVertices<2>;
-template class ContactVertices<3>;
 template class ContactSearch<2>;
 template class ContactSearch<3>;
 

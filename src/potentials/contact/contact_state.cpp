@@ -35,12 +35,12 @@ double longest(const parallel::Communicator& comm, const std::vector<Point>& mot
 } // namespace
 
 template <int dim>
-ContactState<dim>::ContactState(std::unique_ptr<const fem::CollisionSurface<dim>> surface,
+ContactState<dim>::ContactState(std::unique_ptr<const surface::Surface<dim>> surface,
                                 ContactParameters<dim> parameters)
     : surface_(std::move(surface)), parameters_(std::move(parameters)),
       barrier_(parameters_.dhat, parameters_.form, parameters_.planes),
       search_(*surface_, parameters_.dhat, {}, parameters_.form.geometric.has_value()),
-      obstacle_displacement_(std::size_t{dim} * surface_->obstacles().num_vertices(), 0.0),
+      obstacle_displacement_(std::size_t{dim} * surface_->num_obstacle_vertices(), 0.0),
       pairs_(std::make_shared<const std::vector<ContactPair<dim>>>()) {}
 
 template <int dim>
@@ -81,8 +81,9 @@ void ContactState<dim>::update(std::span<const double> u) {
 }
 
 template <int dim>
-typename ContactState<dim>::Field ContactState<dim>::sum_at_owners(const ContactVertices<dim>& vertices,
-                                                                   std::vector<Point> field) const {
+typename ContactState<dim>::Field
+ContactState<dim>::sum_at_owners(const surface::StencilVertices<dim>& vertices,
+                                 std::vector<Point> field) const {
   vertices.add_to_owners(field);
   field.resize(vertices.num_owned());
   return field;
@@ -93,7 +94,7 @@ void ContactState<dim>::add_to_nodes(const Field& field, double factor, std::spa
   for (LocalIndex v = 0; v < std::ssize(field); ++v) {
     const LocalIndex node = surface_->node(v);
     if (node < 0) break; // obstacles follow the nodes
-    fem::node_block<dim>(g, node) += factor * field[v];
+    Eigen::Map<Point>(g.data() + std::ptrdiff_t{dim} * node) += factor * field[v];
   }
 }
 
@@ -138,7 +139,7 @@ double ContactState<dim>::max_step(std::span<const double> u, std::span<const do
   }
 }
 
-/// The same as max_step for a way of length `longest` that the search covers.
+/// max_step() for a way of length `longest` that the search covers.
 template <int dim>
 double ContactState<dim>::collision_free(const std::vector<Point>& from, const std::vector<Point>& motion,
                                          double longest, double largest_kept) {

@@ -78,8 +78,9 @@ private:
 template <int dim>
 Friction<dim>::Friction(const Barrier<dim>& barrier,
                         std::shared_ptr<const std::vector<ContactPair<dim>>> pairs,
-                        std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start,
-                        double stiffness, double eta, FrictionCoefficients coefficients)
+                        std::shared_ptr<const surface::StencilVertices<dim>> vertices,
+                        std::vector<Point> start, double stiffness, double eta,
+                        FrictionCoefficients coefficients)
     : vertices_(std::move(vertices)), start_(std::move(start)), lagged_(std::move(pairs)),
       coefficients_(std::move(coefficients)), stiffness_(stiffness), eta_(eta), barrier_(barrier) {
   for (const auto& pair : *lagged_) {

@@ -436,7 +436,7 @@ std::array<Vec<double, dim>, 4> core_points(const GeometricStencil<dim>& stencil
   return x;
 }
 
-/// On the inner side of a face, or of an edge in 2D.
+/// Whether m points to the inner side of a face, or of an edge in 2D.
 template <int dim>
 bool is_inside(const GeometricStencil<dim>& stencil, const GeometricPrimitive& primitive,
                const Eigen::Matrix<double, dim, 1>& m) {

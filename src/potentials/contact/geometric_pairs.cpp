@@ -15,7 +15,7 @@ class GeometricPairs {
 public:
   using Point = Eigen::Matrix<double, dim, 1>;
 
-  GeometricPairs(const GeometricAngles& angles, double reach, const ContactVertices<dim>& vertices,
+  GeometricPairs(const GeometricAngles& angles, double reach, const surface::StencilVertices<dim>& vertices,
                  const std::vector<Point>& positions)
       : angles_(&angles), reach_(reach), vertices_(&vertices), positions_(&positions) {}
 
@@ -86,7 +86,7 @@ private:
     return (low[0] - high[1]).cwiseMax(low[1] - high[0]).maxCoeff() < reach_;
   }
 
-  /// Of two vertices which one the other is looked at from.
+  /// From which of two vertices the other one is looked at.
   bool comes_before(LocalIndex a, LocalIndex b) const { return id(a) < id(b); }
 
   /// Whether face (a, b, c) has the least opposite vertex of all around the edge (a, b).
@@ -161,7 +161,7 @@ private:
     primitive.num_points = end - begin;
     for (int i = begin; i < end; ++i) primitive.points[i - begin] = i;
     const LocalIndex v = pair.vertices[begin];
-    const VertexRing& ring = vertices_->ring(v);
+    const surface::VertexRing& ring = vertices_->ring(v);
     primitive.oriented = !ring.empty() && ring.front().side != 0;
     const auto column = [&](LocalIndex vertex) {
       const auto found = std::ranges::find(stencil.vertices, vertex);
@@ -173,7 +173,7 @@ private:
     };
     if (primitive.num_points == 1) {
       for (const auto& facet : ring) {
-        const RingFacet<int> columns{column(facet.a), column(facet.b), facet.side};
+        const surface::RingFacet<int> columns{column(facet.a), column(facet.b), facet.side};
         primitive.facets.push_back(columns);
         for (const int neighbour : {columns.a, columns.b})
           if (std::ranges::find(primitive.neighbours, neighbour) == primitive.neighbours.end())
@@ -196,17 +196,18 @@ private:
 
   const GeometricAngles* angles_;
   double reach_;
-  const ContactVertices<dim>* vertices_;
+  const surface::StencilVertices<dim>* vertices_;
   const std::vector<Point>* positions_;
 };
 
 } // namespace
 
 template <int dim>
-std::vector<ContactPair<dim>>
-geometric_pairs(const GeometricAngles& angles, double reach, const std::vector<Plane<dim>>& planes,
-                const std::vector<ContactCandidate>& candidates, const ContactVertices<dim>& vertices,
-                const std::vector<Eigen::Matrix<double, dim, 1>>& positions) {
+std::vector<ContactPair<dim>> geometric_pairs(const GeometricAngles& angles, double reach,
+                                              const std::vector<Plane<dim>>& planes,
+                                              const std::vector<ContactCandidate>& candidates,
+                                              const surface::StencilVertices<dim>& vertices,
+                                              const std::vector<Eigen::Matrix<double, dim, 1>>& positions) {
   GeometricPairs<dim> pairs(angles, reach, vertices, positions);
   for (const ContactCandidate& candidate : candidates) pairs.add(candidate);
   for (const Plane<dim>& plane : planes) pairs.add(plane);
@@ -216,12 +217,12 @@ geometric_pairs(const GeometricAngles& angles, double reach, const std::vector<P
 template std::vector<ContactPair<2>> geometric_pairs(const GeometricAngles&, double,
                                                      const std::vector<Plane<2>>&,
                                                      const std::vector<ContactCandidate>&,
-                                                     const ContactVertices<2>&,
+                                                     const surface::StencilVertices<2>&,
                                                      const std::vector<Eigen::Vector2d>&);
 template std::vector<ContactPair<3>> geometric_pairs(const GeometricAngles&, double,
                                                      const std::vector<Plane<3>>&,
                                                      const std::vector<ContactCandidate>&,
-                                                     const ContactVertices<3>&,
+                                                     const surface::StencilVertices<3>&,
                                                      const std::vector<Eigen::Vector3d>&);
 
 } // namespace recoil::potentials

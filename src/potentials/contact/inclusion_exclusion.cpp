@@ -70,8 +70,8 @@ public:
       }
     const auto closest = closest_points<dim>(sub, (*pairs_)[main_].points);
     if (closest.distance_squared >= dhat_ * dhat_) return;
-    // The mollifier stays that of the two edges: alone without it, the terms that take away would make nearly
-    // parallel edges attract each other.
+    // The mollifier stays that of the two edges: without it in these terms, which take away, nearly parallel
+    // edges would attract each other.
     ContactPair<dim> term = (*pairs_)[main_];
     term.continues = true;
     term.closest = closest;
@@ -112,13 +112,13 @@ constexpr double passing_zone = 0.05;
 double surplus(int n) { return (n - 1.0) / n; }
 
 template <int dim>
-const mesh::VertexDegrees& degrees(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
-                                   int place) {
+const mesh::VertexDegrees& degrees(const ContactCandidate& candidate,
+                                   const surface::StencilVertices<dim>& vertices, int place) {
   return vertices[candidate.vertices[place]].degrees;
 }
 
 template <int dim>
-void add_around_face(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+void add_around_face(const ContactCandidate& candidate, const surface::StencilVertices<dim>& vertices,
                      Terms<dim>& terms) {
   for (int i = 0; i < 3; ++i)
     terms.add({3, {0, 1 + i, 1 + (i + 1) % 3}}, 0, -surplus(candidate.edge_faces[i]));
@@ -144,7 +144,7 @@ double share_of_flat_edge(const Eigen::Vector3d& vertex, const Eigen::Vector3d& 
 
 /// Two faces meet at a flat edge.
 template <int dim>
-void add_around_flat_face(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+void add_around_flat_face(const ContactCandidate& candidate, const surface::StencilVertices<dim>& vertices,
                           Terms<dim>& terms) {
   if (candidate.flat_edges == 0) return;
   if constexpr (dim == 3) {
@@ -164,14 +164,15 @@ void add_around_flat_face(const ContactCandidate& candidate, const ContactVertic
 }
 
 template <int dim>
-bool lies_straight(const ContactCandidate& candidate, const ContactVertices<dim>& vertices, int place) {
+bool lies_straight(const ContactCandidate& candidate, const surface::StencilVertices<dim>& vertices,
+                   int place) {
   return degrees(candidate, vertices, place).shape == mesh::VertexShape::straight;
 }
 
 /// Two pieces of a straight edge meet at a straight vertex.
 template <int dim>
-void add_around_straight_edge(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
-                              Terms<dim>& terms) {
+void add_around_straight_edge(const ContactCandidate& candidate,
+                              const surface::StencilVertices<dim>& vertices, Terms<dim>& terms) {
   const auto is_straight = [&](int place) { return lies_straight(candidate, vertices, place); };
   for (const std::size_t primitive : {0, 1}) {
     for (const int w : {2, 3})
@@ -184,7 +185,7 @@ void add_around_straight_edge(const ContactCandidate& candidate, const ContactVe
 } // namespace
 
 template <int dim>
-void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+void add_inclusion_exclusion(const ContactCandidate& candidate, const surface::StencilVertices<dim>& vertices,
                              bool whole, const std::array<double, 2>& weights, double dhat,
                              std::vector<ContactPair<dim>>& pairs) {
   Terms<dim> terms(dhat, weights, pairs);
@@ -224,9 +225,9 @@ void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVer
   terms.drop_cancelled();
 }
 
-template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<2>&, bool,
+template void add_inclusion_exclusion(const ContactCandidate&, const surface::StencilVertices<2>&, bool,
                                       const std::array<double, 2>&, double, std::vector<ContactPair<2>>&);
-template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<3>&, bool,
+template void add_inclusion_exclusion(const ContactCandidate&, const surface::StencilVertices<3>&, bool,
                                       const std::array<double, 2>&, double, std::vector<ContactPair<3>>&);
 
 } // namespace recoil::potentials

@@ -39,10 +39,10 @@ namespace recoil::potentials {
 /// Adds the shares of the last of `pairs`, which belongs to `candidate`: further terms that `continue` it,
 /// closer than `dhat` and with a weight. Terms with the closest points of an earlier one add to its weight
 /// instead.
-/// @param whole false: of flat parts and straight edges of obstacles alone
+/// @param whole false: only terms of flat parts and straight edges of obstacles
 /// @param weights of the vertex (first entry), or of the two edges, whose sum is the pair's weight so far.
 template <int dim>
-void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+void add_inclusion_exclusion(const ContactCandidate& candidate, const surface::StencilVertices<dim>& vertices,
                              bool whole, const std::array<double, 2>& weights, double dhat,
                              std::vector<ContactPair<dim>>& pairs);
 

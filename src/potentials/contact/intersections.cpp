@@ -16,11 +16,12 @@ constexpr std::size_t num_described = 10;
 /// "vertex 7 of 'ball'", "edge (3, 9) of 'floor'" or "face (..) of ..". Numbers are those of the nodes over
 /// all bodies, or of the vertices over all obstacles. Not collective.
 template <int dim>
-std::string describe_primitive(const fem::CollisionSurface<dim>& surface,
-                               const ContactVertices<dim>& vertices, std::span<const LocalIndex> primitive) {
+std::string describe_primitive(const surface::Surface<dim>& surface,
+                               const surface::StencilVertices<dim>& vertices,
+                               std::span<const LocalIndex> primitive) {
   constexpr std::array<const char*, 3> kinds{"vertex ", "edge (", "face ("};
   const std::int32_t body = vertices[primitive.front()].body;
-  const GlobalIndex first = surface.is_obstacle(body) ? surface.space().num_nodes_global() : 0;
+  const GlobalIndex first = surface.is_obstacle(body) ? surface.num_nodes_global() : 0;
   std::ostringstream text;
   text << kinds[primitive.size() - 1];
   for (std::size_t i = 0; i < primitive.size(); ++i)
@@ -50,10 +51,10 @@ std::string describe_place(const Eigen::Matrix<double, dim, 1>& place) {
 } // namespace
 
 template <int dim>
-GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
-                                const std::vector<typename fem::CollisionSurface<dim>::Point>& positions,
+GlobalIndex count_intersections(const surface::Surface<dim>& surface,
+                                const std::vector<typename surface::Surface<dim>::Point>& positions,
                                 std::vector<std::string>* first, const collide::GroupFilter& meet) {
-  using Point = typename fem::CollisionSurface<dim>::Point;
+  using Point = typename surface::Surface<dim>::Point;
   std::vector<collide::Box<dim>> boxes(positions.size());
   for (std::size_t v = 0; v < positions.size(); ++v) boxes[v] = collide::Box<dim>(positions[v]);
   const std::array<collide::ItemSet<dim>, 3> sets{collide::ItemSet<dim>(),
@@ -63,7 +64,7 @@ GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
   const collide::Candidates found =
       collide::find_candidates<dim>(surface.comm(), sets, which, admits_bodies(surface, meet));
   const RemotePrimitives<dim> remote(surface, found.remote);
-  const auto vertices = ContactVertices<dim>(surface, remote.foreign_vertices(found, which));
+  const auto vertices = surface::StencilVertices<dim>(surface, remote.foreign_vertices(found, which));
   const std::vector<Point> x = vertices.gather(std::span(positions).first(surface.num_owned()));
 
   GlobalIndex count = 0;
@@ -143,8 +144,8 @@ ClosestPair<dim> ContactState<dim>::closest_pair() const {
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template GlobalIndex count_intersections(const fem::CollisionSurface<dim>&,                                \
-                                           const std::vector<typename fem::CollisionSurface<dim>::Point>&,   \
+  template GlobalIndex count_intersections(const surface::Surface<dim>&,                                     \
+                                           const std::vector<typename surface::Surface<dim>::Point>&,        \
                                            std::vector<std::string>*, const collide::GroupFilter&);          \
   template GlobalIndex ContactState<dim>::num_intersections(std::vector<std::string>*) const;                \
   template ClosestPair<dim> ContactState<dim>::closest_pair() const;

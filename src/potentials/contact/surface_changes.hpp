@@ -31,14 +31,14 @@ void add_to_array(const typename ContactState<dim>::Field& field, double factor,
 template <int dim>
 struct ShapeProducts {
   typename ContactState<dim>::Field rest;
-  fem::AreaField areas;
+  surface::AreaField areas;
 
-  explicit ShapeProducts(const fem::CollisionSurface<dim>& surface)
+  explicit ShapeProducts(const surface::Surface<dim>& surface)
       : rest(surface.num_owned(), ContactState<dim>::Point::Zero()), areas{std::vector<double>(rest.size(),
                                                                                                0.0),
                                                                            {}} {}
 
-  void add_to(const fem::CollisionSurface<dim>& surface, parameters::PhysicalGradient<dim>& g) const {
+  void add_to(const surface::Surface<dim>& surface, parameters::PhysicalGradient<dim>& g) const {
     auto field = surface.area_gradient(areas);
     add_field(rest, 1, field);
     surface.add_to_rest(field, *g.rest_positions(), g.vectors(parameters::quantities::obstacle_vertices));
@@ -51,10 +51,10 @@ struct SurfaceChanges {
   using Field = typename ContactState<dim>::Field;
 
   bool has_rest;                         ///< rest positions change
-  Field known_rest, rest;                ///< of all vertices known here, of the owned ones
+  Field known_rest, rest;                ///< changes of all vertices known here, of the owned ones
   Field obstacles_now, obstacles_before; ///< relative to rest, at the ends of the step
 
-  SurfaceChanges(const fem::CollisionSurface<dim>& surface, const parameters::PhysicalDirection<dim>& dq)
+  SurfaceChanges(const surface::Surface<dim>& surface, const parameters::PhysicalDirection<dim>& dq)
       : has_rest(dq.rest_positions() || dq.find_vectors(parameters::quantities::obstacle_vertices)),
         known_rest(surface.rest_changes(entries(dq.rest_positions()),
                                         entries(dq.find_vectors(parameters::quantities::obstacle_vertices)))),
@@ -68,7 +68,7 @@ private:
     if (array == nullptr) return {};
     return *array;
   }
-  static Field at_obstacles(const fem::CollisionSurface<dim>& surface, const Field* array) {
+  static Field at_obstacles(const surface::Surface<dim>& surface, const Field* array) {
     Field field(surface.num_owned(), ContactState<dim>::Point::Zero());
     for (LocalIndex v = 0; array != nullptr && v < surface.num_owned(); ++v)
       if (surface.node(v) < 0) field[v] = (*array)[v];
@@ -91,7 +91,7 @@ void for_each_area(const ContactPair<dim>& term, OfVertex of_vertex, OfEdge of_e
 template <int dim>
 class AreaProducts {
 public:
-  explicit AreaProducts(const ContactVertices<dim>& vertices)
+  explicit AreaProducts(const surface::StencilVertices<dim>& vertices)
       : vertices_(&vertices), by_vertex_(vertices.size(), 0.0) {}
 
   /// Adds the derivative by the weight of a term.
@@ -102,7 +102,7 @@ public:
   }
 
   /// Adds up the shares of all ranks where vertices and edges are owned. Collective.
-  void add_to_owners(const parallel::Communicator& comm, fem::AreaField& sum) const {
+  void add_to_owners(const parallel::Communicator& comm, surface::AreaField& sum) const {
     std::vector<double> by_vertex = by_vertex_;
     const std::size_t num_owned = vertices_->num_owned();
     vertices_->halo().add_back(std::span(by_vertex).subspan(num_owned), 1,
@@ -111,7 +111,7 @@ public:
     // The owner of an edge is that of its first vertex.
     std::vector<std::vector<EdgeShare>> shares(comm.size());
     for (const auto& [edge, share] : by_edge_) {
-      const fem::VertexAddress& first = (*vertices_)[edge.first].address;
+      const surface::VertexAddress& first = (*vertices_)[edge.first].address;
       shares[first.rank].push_back({first.index, (*vertices_)[edge.second].id, share});
     }
     for (const auto& from_rank : parallel::exchange(comm, shares))
@@ -125,18 +125,18 @@ private:
     double value;
   };
 
-  const ContactVertices<dim>* vertices_;
+  const surface::StencilVertices<dim>* vertices_;
   std::vector<double> by_vertex_;
   std::map<std::pair<LocalIndex, LocalIndex>, double> by_edge_; ///< numbers of the edge's vertices
 };
 
-/// The transpose: changes of the rest areas that the terms of one rank are weighed with.
+/// The transpose of AreaProducts: changes of the rest areas that the terms of one rank are weighed with.
 template <int dim>
 class AreaChanges {
 public:
-  /// Of `terms`, from those where vertices and edges are owned. Collective.
-  AreaChanges(const parallel::Communicator& comm, const ContactVertices<dim>& vertices,
-              const std::vector<ContactPair<dim>>& terms, const fem::AreaField& owned)
+  /// Fetches the changes that `terms` need from where vertices and edges are owned. Collective.
+  AreaChanges(const parallel::Communicator& comm, const surface::StencilVertices<dim>& vertices,
+              const std::vector<ContactPair<dim>>& terms, const surface::AreaField& owned)
       : of_vertex_(owned.vertices) {
     of_vertex_.resize(vertices.size());
     vertices.halo().forward(owned.vertices, 1, std::span(of_vertex_).subspan(vertices.num_owned()));
@@ -146,7 +146,7 @@ public:
     // The owner of an edge is that of its first vertex.
     std::vector<std::vector<Question>> questions(comm.size());
     for (const auto& [edge, change] : of_edge_) {
-      const fem::VertexAddress& first = vertices[edge.first].address;
+      const surface::VertexAddress& first = vertices[edge.first].address;
       questions[first.rank].push_back({first.index, vertices[edge.second].id});
     }
     const auto asked = parallel::exchange(comm, questions);
@@ -164,7 +164,7 @@ public:
     }
   }
 
-  /// Of one of the terms.
+  /// The change of the weight of one of the terms.
   double of_weight(const ContactPair<dim>& term) const {
     double change = 0;
     for_each_area(

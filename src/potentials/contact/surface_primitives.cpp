@@ -16,7 +16,7 @@ struct Request {
 } // namespace
 
 template <int dim>
-RemotePrimitives<dim>::RemotePrimitives(const fem::CollisionSurface<dim>& surface,
+RemotePrimitives<dim>::RemotePrimitives(const surface::Surface<dim>& surface,
                                         const std::vector<std::vector<collide::RemoteItem>>& remote)
     : surface_(&surface) {
   const parallel::Communicator& comm = surface.comm();
@@ -72,10 +72,10 @@ Primitive RemotePrimitives<dim>::primitive(int set, std::int32_t index) const {
 }
 
 template <int dim>
-std::vector<fem::VertexAddress>
+std::vector<surface::VertexAddress>
 RemotePrimitives<dim>::foreign_vertices(const collide::Candidates& found,
                                         std::span<const collide::SetPair> which) const {
-  std::vector<fem::VertexAddress> foreign;
+  std::vector<surface::VertexAddress> foreign;
   const int rank = surface_->comm().rank();
   const auto add = [&](const Primitive& primitive) {
     for (std::size_t i = 0; i < primitive.num_vertices; ++i)

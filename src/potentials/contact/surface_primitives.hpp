@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "recoil/collide/candidates.hpp"
-#include "recoil/fem/collision_surface.hpp"
 #include "recoil/geometry/stencil.hpp"
+#include "recoil/surface/surface.hpp"
 
 namespace recoil::potentials {
 
@@ -26,8 +26,7 @@ std::vector<PairKind> pair_kinds() {
 
 /// Pairs of obstacles never collide, nor others that do not `meet`.
 template <int dim>
-collide::GroupFilter admits_bodies(const fem::CollisionSurface<dim>& surface,
-                                   const collide::GroupFilter& meet) {
+collide::GroupFilter admits_bodies(const surface::Surface<dim>& surface, const collide::GroupFilter& meet) {
   return [&surface, meet](std::int32_t a, std::int32_t b) {
     return !(surface.is_obstacle(a) && surface.is_obstacle(b)) && (!meet || meet(a, b));
   };
@@ -35,7 +34,7 @@ collide::GroupFilter admits_bodies(const fem::CollisionSurface<dim>& surface,
 
 /// The owned primitives with `n` vertices each, with boxes around the boxes of their vertices.
 template <int dim, std::size_t n>
-collide::ItemSet<dim> items(const fem::CollisionSurface<dim>& surface,
+collide::ItemSet<dim> items(const surface::Surface<dim>& surface,
                             const std::vector<std::array<LocalIndex, n>>& primitives,
                             const std::vector<collide::Box<dim>>& vertex_boxes) {
   collide::ItemSet<dim> set;
@@ -57,10 +56,10 @@ collide::ItemSet<dim> items(const fem::CollisionSurface<dim>& surface,
 /// A vertex (set 0), edge (set 1) or face (set 2) of any rank; plain, so that it travels as bytes.
 struct Primitive {
   std::size_t num_vertices;
-  std::array<fem::VertexAddress, 3> vertices;
-  double area;                           ///< of edges in 3D, CollisionSurface::edge_areas
-  std::array<std::int8_t, 3> edge_faces; ///< of faces, CollisionSurface::edge_faces
-  std::uint8_t flat_edges; ///< of faces, CollisionSurface::face_flat_edges; of edges edge_is_flat
+  std::array<surface::VertexAddress, 3> vertices;
+  double area;                           ///< Surface::edge_areas of edges in 3D
+  std::array<std::int8_t, 3> edge_faces; ///< Surface::edge_faces of faces
+  std::uint8_t flat_edges;               ///< face_flat_edges of faces; edge_is_flat of edges
 };
 
 /// The primitives of other ranks that take part in candidates, fetched from them.
@@ -68,21 +67,21 @@ template <int dim>
 class RemotePrimitives {
 public:
   /// `remote`: per set, the items of other ranks. Collective.
-  RemotePrimitives(const fem::CollisionSurface<dim>& surface,
+  RemotePrimitives(const surface::Surface<dim>& surface,
                    const std::vector<std::vector<collide::RemoteItem>>& remote);
 
   /// Item `index` of a set: own ones first, then those of other ranks (collide::Candidates).
   Primitive primitive(int set, std::int32_t index) const;
   /// Addresses on other ranks of the vertices of all pairs, without repetition; `which` as it was given to
   /// the search.
-  std::vector<fem::VertexAddress> foreign_vertices(const collide::Candidates& found,
-                                                   std::span<const collide::SetPair> which) const;
+  std::vector<surface::VertexAddress> foreign_vertices(const collide::Candidates& found,
+                                                       std::span<const collide::SetPair> which) const;
 
 private:
   Primitive own(int set, std::int32_t index) const;
   std::size_t num_own(int set) const;
 
-  const fem::CollisionSurface<dim>* surface_;
+  const surface::Surface<dim>* surface_;
   std::array<std::vector<Primitive>, 3> fetched_;
 };
 

@@ -17,7 +17,7 @@ struct AssembledGeometry {
   SimplexMesh deformable;
   std::vector<SurfaceMesh> obstacles; ///< in the order of their entries
   std::vector<EmptySelection> empty_selections;
-  std::vector<SurfaceMesh> body_surfaces; ///< take_body_surfaces(); those of particles alone
+  std::vector<SurfaceMesh> body_surfaces; ///< take_body_surfaces(); only those of particles
 };
 
 /// Mesh files read once and kept for those who need them again. Pass one to geometry_dimension() and then to
@@ -26,7 +26,7 @@ class MeshFiles {
 public:
   /// Reads the file unless it is there already.
   const RawMesh& load(const std::filesystem::path& path);
-  /// Like load(), but hands the mesh over.
+  /// Loads the file as load() does, and hands the mesh over.
   RawMesh take(const std::filesystem::path& path);
 
 private:

@@ -24,7 +24,7 @@ struct EmptySelection {
 /// for `axis`, which takes 1e-9 of the diagonal of the geometry, and `threshold`, which is strict (by default
 /// 1e-7 of the diagonal). A list is searched in order, the first entry that matches gives the id. `box` is
 /// the bounding box of the transformed geometry, to which relative coordinates refer. Entries that would
-/// match nothing even if they stood alone are added to `empty`.
+/// match nothing even if they were the only ones are added to `empty`.
 
 /// Surface ids of the facets of each cell: unselected_facet, interior_facet or the id selected. Interior
 /// facets carry no ids, whatever boundary_only says: boundary conditions act on boundary facets only. A file

@@ -17,9 +17,9 @@ namespace recoil::potentials {
 template <int dim>
 class Approach {
 public:
-  using Point = typename fem::CollisionSurface<dim>::Point;
+  using Point = typename surface::Surface<dim>::Point;
 
-  /// Of the pairs that (d, obstacle_motion) from (u, obstacles) and motions of free vertices that are not
+  /// Models the pairs that (d, obstacle_motion) from (u, obstacles) and motions of free vertices that are not
   /// longer may close; none is expected to close yet. Updates `state`, which must outlive it, to u.
   Approach(ContactState<dim>& state, std::span<const double> u, std::span<const double> d,
            std::span<const double> obstacle_motion, double stiffness);
@@ -27,7 +27,7 @@ public:
   /// Fits the expected gaps to the motion (d, obstacle_motion). Returns for how many pairs, over all ranks,
   /// the force has come to be another one, by more than a factor of two.
   GlobalIndex fit(std::span<const double> d, std::span<const double> obstacle_motion);
-  /// The same of the expected sliding; none before the first call.
+  /// Fits the expected sliding to the motion; none is expected before the first call.
   void fit_sliding(std::span<const double> d, std::span<const double> obstacle_motion);
   /// Smallest gap that a pair is expected to be closed to, over all ranks; +infinity where none is.
   double smallest_expected_gap() const;
@@ -48,7 +48,7 @@ private:
     double expected;                    ///< gap that the barrier is expanded about; d where nothing is added
   };
   const Barrier<dim>& barrier() const { return state_->barrier(); }
-  /// Of a pair of strength 1 at a distance [m].
+  /// The force of a pair of strength 1 at a distance [m].
   typename Barrier<dim>::NormalForce force_at(double gap) const {
     return barrier().force_per_weight(gap * gap);
   }
@@ -59,7 +59,7 @@ private:
   std::vector<Point> gradient(const std::vector<Point>& motion) const;
 
   ContactState<dim>* state_;
-  std::shared_ptr<const ContactVertices<dim>> vertices_;
+  std::shared_ptr<const surface::StencilVertices<dim>> vertices_;
   std::vector<Stencil> stencils_;
   std::vector<Point> slid_; ///< where the vertices of lagged friction are expected to end
 };

@@ -16,7 +16,7 @@ namespace recoil::potentials {
 
 struct BarrierForm {
   bool squared;             ///< b(d^2) with dhat^2, else b(d) with dhat
-  bool area_weights;        ///< of rest areas, else every vertex and edge weighs the same
+  bool area_weights;        ///< rest areas weigh, else every vertex and edge weighs the same
   bool inclusion_exclusion; ///< an edge or vertex that several primitives share counts once
   bool by_shape = true;     ///< at least flat parts and straight edges of obstacles count once
   /// Replaces all of the above by the geometric contact potential (geometric_contact.hpp).
@@ -38,7 +38,7 @@ inline constexpr BarrierForm BarrierForm::convergent{false, true, true};
 template <int dim>
 class Barrier {
 public:
-  using Point = typename fem::CollisionSurface<dim>::Point;
+  using Point = typename surface::Surface<dim>::Point;
 
   Barrier(double dhat, BarrierForm form, std::vector<Plane<dim>> planes)
       : dhat_(dhat), form_(form), planes_(std::move(planes)) {}
@@ -50,13 +50,13 @@ public:
   /// The terms of this rank closer than dhat at `positions` (of all vertices in `vertices`). `candidates` and
   /// `vertices` belong together. Not collective.
   std::vector<ContactPair<dim>> active_pairs(const std::vector<ContactCandidate>& candidates,
-                                             const ContactVertices<dim>& vertices,
+                                             const surface::StencilVertices<dim>& vertices,
                                              const std::vector<Point>& positions) const {
     return pairs_within(dhat_, candidates, vertices, positions);
   }
-  /// The same of terms closer than `reach`; the barrier of those beyond dhat is zero.
+  /// Terms closer than `reach`, as active_pairs() has them; the barrier of those beyond dhat is zero.
   std::vector<ContactPair<dim>> pairs_within(double reach, const std::vector<ContactCandidate>& candidates,
-                                             const ContactVertices<dim>& vertices,
+                                             const surface::StencilVertices<dim>& vertices,
                                              const std::vector<Point>& positions) const;
 
   /// This rank's share of B; +infinity at distance 0.
@@ -65,7 +65,7 @@ public:
   std::vector<Point> gradient(const std::vector<ContactPair<dim>>& pairs, std::size_t num_vertices) const;
   /// H += factor d2B/dx2, without the rows and columns of prescribed components; with per_element the block
   /// of each candidate, summed over its terms, is projected onto the positive semi-definite matrices.
-  void add_hessian(const std::vector<ContactPair<dim>>& pairs, const ContactVertices<dim>& vertices,
+  void add_hessian(const std::vector<ContactPair<dim>>& pairs, const surface::StencilVertices<dim>& vertices,
                    double factor, newton::Projection projection, linalg::StencilSink& H) const;
   /// factor * d2B/dx2 p at all vertices here, contributions of this rank's pairs, from p there; with
   /// per_element by the projected blocks of add_hessian. Prescribed components included.
@@ -102,7 +102,8 @@ private:
   /// Value and derivatives of b by the distance, where it is no function of its square.
   geometry::BarrierValue of_distance(double distance) const;
   /// Weights of the two primitives of a candidate in the convergent counting; the pair weighs their sum.
-  std::array<double, 2> shares(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) const;
+  std::array<double, 2> shares(const ContactCandidate& candidate,
+                               const surface::StencilVertices<dim>& vertices) const;
   geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
 
   double dhat_;
@@ -117,7 +118,7 @@ std::span<const ContactPair<dim>> first_candidate(std::span<const ContactPair<di
 /// Adds a stencil block to a matrix: global block numbers of its vertices (-1 for obstacles and for vertices
 /// that the block does not touch), rows and columns of prescribed components zeroed in `block`.
 template <int dim, class Block = geometry::StencilMatrix<dim>>
-void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil, Block& block,
-               linalg::StencilSink& H);
+void add_block(const surface::StencilVertices<dim>& vertices, std::span<const LocalIndex> stencil,
+               Block& block, linalg::StencilSink& H);
 
 } // namespace recoil::potentials

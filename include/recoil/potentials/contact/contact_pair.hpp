@@ -31,19 +31,19 @@ struct ContactPair {
   geometry::StencilKind kind;
   bool continues;                     ///< belongs to the same candidate as the term before
   int num_vertices;                   ///< 1 for a vertex against a plane
-  std::array<LocalIndex, 4> vertices; ///< ContactVertices numbers
+  std::array<LocalIndex, 4> vertices; ///< StencilVertices numbers
   std::array<std::int32_t, 2> bodies;
   geometry::StencilPoints<dim> points;  ///< positions [m]
   geometry::ClosestPoints<dim> closest; ///< zero weights and tangents at vertices outside the term
   double weight;                        ///< [m^(dim-1)] with area weights, else without a unit
   /// Derivatives of the weight by the areas of the first vertex or edge and of the second edge.
   std::array<double, 2> weight_by_area;
-  geometry::MollifierScalars mollifier; ///< of edge-edge pairs; 1 else
-  /// Of the geometric contact potential: what the weight depends on; null in other forms.
+  geometry::MollifierScalars mollifier; ///< factor of edge-edge pairs; 1 else
+  /// What the weight of the geometric contact potential depends on; null in other forms.
   std::shared_ptr<const GeometricStencil<dim>> geometric = nullptr;
 };
 
-/// Those with this body, obstacle or plane.
+/// The pairs with this body, obstacle or plane.
 template <int dim>
 std::shared_ptr<const std::vector<ContactPair<dim>>> pairs_with(const std::vector<ContactPair<dim>>& pairs,
                                                                 std::int32_t body) {
@@ -63,7 +63,7 @@ geometry::StencilPoints<dim> at_stencil(const ContactPair<dim>& pair,
   return values;
 }
 
-/// The same in one column.
+/// The values of at_stencil() in one column.
 template <int dim>
 geometry::StencilVector<dim> stencil_vector(const ContactPair<dim>& pair,
                                             const std::vector<Eigen::Matrix<double, dim, 1>>& field) {

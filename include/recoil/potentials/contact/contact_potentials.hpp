@@ -13,7 +13,7 @@ class BarrierPotential final : public Potential<dim> {
 public:
   using Field = typename ContactState<dim>::Field;
 
-  /// `state` must outlive it. With `body` only of the pairs with this body, obstacle or plane.
+  /// `state` must outlive it. With `body` only pairs with this body, obstacle or plane count.
   explicit BarrierPotential(ContactState<dim>& state, std::optional<std::int32_t> body = {})
       : state_(&state), body_(body) {}
 
@@ -22,7 +22,7 @@ public:
   void update(std::span<const double> u) override { state_->update(u); }
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
-  /// With per_element the projected blocks of every candidate pair.
+  /// Adds the Hessian; with per_element the projected blocks of every candidate pair.
   void add_hessian(std::span<const double> u, double factor, Projection projection,
                    const linalg::HessianSink& H) const override;
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
@@ -39,7 +39,7 @@ public:
   Field hessian_product(const Field& motion, Projection projection) const;
 
 private:
-  /// Those that count.
+  /// The pairs that count.
   std::shared_ptr<const std::vector<ContactPair<dim>>> pairs() const;
 
   ContactState<dim>* state_;
@@ -52,7 +52,7 @@ class FrictionPotential final : public Potential<dim> {
 public:
   using Field = typename ContactState<dim>::Field;
 
-  /// `state` must outlive it. With `body` only of the pairs with this body, obstacle or plane.
+  /// `state` must outlive it. With `body` only pairs with this body, obstacle or plane count.
   explicit FrictionPotential(ContactState<dim>& state, std::optional<std::int32_t> body = {})
       : state_(&state), body_(body) {}
 
@@ -63,11 +63,11 @@ public:
   }
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
-  /// With per_element the secants: the Hessian, semi-definite as it is, knows nothing of the kink that
-  /// sliding back would lead across.
+  /// Adds the Hessian; with per_element the secants: semi-definite as it is, it knows nothing of the kink
+  /// that sliding back would lead across.
   void add_hessian(std::span<const double> u, double factor, Projection projection,
                    const linalg::HessianSink& H) const override;
-  /// With the derivative by frames and normal forces where these are lagged at the end.
+  /// Adds the product, with the derivative by frames and normal forces where these are lagged at the end.
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
   bool has_unsymmetric_part() const override;
@@ -99,7 +99,7 @@ private:
 
   ContactState<dim>* state_;
   std::optional<std::int32_t> body_;
-  Friction<dim> own_; ///< of `body_`
+  Friction<dim> own_; ///< friction of `body_`
 };
 
 } // namespace recoil::potentials

@@ -1,68 +1,24 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "recoil/collide/candidates.hpp"
-#include "recoil/fem/collision_surface.hpp"
 #include "recoil/geometry/stencil.hpp"
-#include "recoil/parallel/halo.hpp"
-#include "recoil/potentials/contact/surface_rings.hpp"
+#include "recoil/surface/stencil_vertices.hpp"
 
 namespace recoil::potentials {
-
-/// The surface vertices that the contact stencils of one rank touch: all that it owns (numbered as in the
-/// surface), then those of other ranks. Moves fields to the stencils and forces back to the owners.
-template <int dim>
-class ContactVertices {
-public:
-  using Point = typename fem::CollisionSurface<dim>::Point;
-
-  ContactVertices() = default;
-  /// `foreign`: addresses on other ranks, without repetition. Collective.
-  ContactVertices(const fem::CollisionSurface<dim>& surface, std::vector<fem::VertexAddress> foreign);
-  /// With the facets around all owned vertices and around those of other ranks at `foreign`, and the vertices
-  /// of these facets. Collective.
-  ContactVertices(const fem::CollisionSurface<dim>& surface, const SurfaceRings<dim>& rings,
-                  std::span<const fem::VertexAddress> foreign);
-
-  std::size_t size() const { return data_.size(); }
-  std::size_t num_owned() const { return num_owned_; }
-  const fem::SurfaceVertex<dim>& operator[](LocalIndex vertex) const { return data_[vertex]; }
-  Point rest(LocalIndex vertex) const { return Eigen::Map<const Point>((*this)[vertex].rest.data()); }
-  /// Number of the vertex at this address, which must be one of those given.
-  LocalIndex find(const fem::VertexAddress& address) const;
-  /// The facets around a vertex; none unless it was made with rings.
-  const VertexRing& ring(LocalIndex vertex) const { return rings_[vertex]; }
-
-  /// Values at all vertices here from those at the owned ones. Collective.
-  std::vector<Point> gather(std::span<const Point> owned) const;
-  /// Adds the contributions at foreign vertices to those of their owners, in rank order, and forgets them.
-  /// Collective.
-  void add_to_owners(std::vector<Point>& values) const;
-
-  const parallel::Halo& halo() const { return halo_; }
-
-private:
-  int rank_ = 0;
-  std::size_t num_owned_ = 0;
-  std::vector<fem::SurfaceVertex<dim>> data_;
-  std::map<fem::VertexAddress, LocalIndex> foreign_;
-  std::vector<VertexRing> rings_;
-  parallel::Halo halo_;
-};
 
 /// Two primitives that may come close: a vertex and an edge (2D) or face, or two edges (3D).
 struct ContactCandidate {
   geometry::StencilKind kind;
-  std::array<std::int8_t, 3> edge_faces; ///< of vertex-face pairs, CollisionSurface::edge_faces
-  std::uint8_t flat_edges;               ///< of vertex-face pairs, CollisionSurface::face_flat_edges
-  std::array<LocalIndex, 4> vertices;    ///< ContactVertices numbers, in the order of the stencil
-  std::array<double, 2> edge_areas;      ///< of edge-edge pairs [m^2]
+  std::array<std::int8_t, 3> edge_faces; ///< Surface::edge_faces of vertex-face pairs
+  std::uint8_t flat_edges;               ///< Surface::face_flat_edges of vertex-face pairs
+  std::array<LocalIndex, 4> vertices;    ///< StencilVertices numbers, in the order of the stencil
+  std::array<double, 2> edge_areas;      ///< areas of edge-edge pairs [m^2]
   /// False if one of the two is an edge or a vertex that the triangles of a flat part or the pieces of a
   /// straight edge of an obstacle make: it takes part in no contact before other pairs do
   /// (inclusion_exclusion.hpp), and has no barrier.
@@ -70,16 +26,16 @@ struct ContactCandidate {
 };
 
 /// The pairs of primitives that this rank evaluates, kept as long as no vertex leaves the box around its path
-/// that they were searched with. Over all ranks every pair is held once.
+/// that they were searched with. Over all ranks every pair is there once.
 template <int dim>
 class ContactSearch {
 public:
-  using Point = typename fem::CollisionSurface<dim>::Point;
+  using Point = typename surface::Surface<dim>::Point;
 
   /// Pairs closer than `reach` are found, of bodies and obstacles that `meet`; empty: of all. Obstacles never
   /// meet each other. `with_rings`: vertices() knows the facets around the vertices of candidates. `surface`
   /// must outlive the search. Collective.
-  ContactSearch(const fem::CollisionSurface<dim>& surface, double reach, collide::GroupFilter meet = {},
+  ContactSearch(const surface::Surface<dim>& surface, double reach, collide::GroupFilter meet = {},
                 bool with_rings = false);
 
   /// Makes the candidates valid for all positions on the straight way `from` + s (`to` - `from`), s in [0,
@@ -93,7 +49,7 @@ public:
 
   const std::vector<ContactCandidate>& candidates() const { return candidates_; }
   /// The vertices that the candidates refer to. A new object after every new search.
-  std::shared_ptr<const ContactVertices<dim>> vertices() const { return vertices_; }
+  std::shared_ptr<const surface::StencilVertices<dim>> vertices() const { return vertices_; }
 
   double mean_edge() const { return mean_edge_; } ///< rest length over all ranks [m]
   std::int64_t num_searches() const { return num_searches_; }
@@ -105,14 +61,14 @@ private:
               GlobalIndex max_pairs);
   void take(const collide::Candidates& found, std::span<const collide::SetPair> which);
 
-  const fem::CollisionSurface<dim>* surface_;
+  const surface::Surface<dim>* surface_;
   double reach_;
   collide::GroupFilter meet_;
-  std::optional<SurfaceRings<dim>> rings_;
+  std::optional<surface::SurfaceRings<dim>> rings_;
   double mean_edge_ = 0;
-  std::vector<collide::Box<dim>> covered_; ///< of owned vertices
+  std::vector<collide::Box<dim>> covered_; ///< boxes of owned vertices
   std::vector<ContactCandidate> candidates_;
-  std::shared_ptr<const ContactVertices<dim>> vertices_;
+  std::shared_ptr<const surface::StencilVertices<dim>> vertices_;
   bool covered_anything_ = false;
   std::int64_t num_searches_ = 0;
   collide::Traffic traffic_;
@@ -123,8 +79,8 @@ private:
 /// bodies and obstacles that do not. Independent of distances. `first` (optional) takes up to ten of them
 /// with the names of their bodies and their place. Collective.
 template <int dim>
-GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
-                                const std::vector<typename fem::CollisionSurface<dim>::Point>& positions,
+GlobalIndex count_intersections(const surface::Surface<dim>& surface,
+                                const std::vector<typename surface::Surface<dim>::Point>& positions,
                                 std::vector<std::string>* first = nullptr,
                                 const collide::GroupFilter& meet = {});
 

@@ -28,8 +28,8 @@ struct ClosestPair {
 
 /// The configuration that lagged frames and normal forces of friction are taken at.
 enum class LaggedAt {
-  start, ///< of the step
-  end    ///< of the step: friction has converged
+  start, ///< start of the step
+  end    ///< end of the step: friction has converged
 };
 
 /// What the potentials of contact and friction share: where the surfaces and obstacles are, the search for
@@ -38,13 +38,13 @@ enum class LaggedAt {
 template <int dim>
 class ContactState {
 public:
-  using Point = typename fem::CollisionSurface<dim>::Point;
+  using Point = typename surface::Surface<dim>::Point;
   /// One vector per owned surface vertex, obstacles included.
   using Field = std::vector<Point>;
 
-  ContactState(std::unique_ptr<const fem::CollisionSurface<dim>> surface, ContactParameters<dim> parameters);
+  ContactState(std::unique_ptr<const surface::Surface<dim>> surface, ContactParameters<dim> parameters);
 
-  const fem::CollisionSurface<dim>& surface() const { return *surface_; }
+  const surface::Surface<dim>& surface() const { return *surface_; }
   const ContactParameters<dim>& parameters() const { return parameters_; }
   const Barrier<dim>& barrier() const { return barrier_; }
 
@@ -80,20 +80,20 @@ public:
   /// The terms of the barrier on this rank, and the vertices that they refer to.
   const std::vector<ContactPair<dim>>& pairs() const { return *pairs_; }
   const std::shared_ptr<const std::vector<ContactPair<dim>>>& shared_pairs() const { return pairs_; }
-  const std::shared_ptr<const ContactVertices<dim>>& vertices() const { return vertices_; }
+  const std::shared_ptr<const surface::StencilVertices<dim>>& vertices() const { return vertices_; }
   const Friction<dim>& friction() const { return friction_; }
   LaggedAt friction_lagged_at() const { return lagged_at_; }
-  /// Of the vertices of friction().
+  /// Positions of the vertices of friction().
   const std::vector<Point>& friction_positions() const { return friction_positions_; }
   /// True if any rank has terms of lagged friction.
   bool has_friction() const { return surface_->comm().sum(friction_.acts_here() ? 1.0 : 0.0) > 0; }
 
   /// Displacements d of the nodes and `obstacle_motion` at the owned surface vertices. Not collective.
   Field at_owned(std::span<const double> d, std::span<const double> obstacle_motion) const;
-  /// The same where obstacles stand still.
+  /// Displacements of the nodes where obstacles stand still.
   Field at_owned(std::span<const double> d) const;
   /// Sums what ranks have at `vertices`.
-  Field sum_at_owners(const ContactVertices<dim>& vertices, std::vector<Point> field) const;
+  Field sum_at_owners(const surface::StencilVertices<dim>& vertices, std::vector<Point> field) const;
   /// g += factor * field at the nodes of the owned surface vertices. Not collective.
   void add_to_nodes(const Field& field, double factor, std::span<double> g) const;
   /// This rank's share of field . (x - x_start) over obstacle vertices. Not collective.
@@ -119,7 +119,7 @@ private:
   double collision_free(const std::vector<Point>& from, const std::vector<Point>& motion, double longest,
                         double largest_kept);
 
-  std::unique_ptr<const fem::CollisionSurface<dim>> surface_;
+  std::unique_ptr<const surface::Surface<dim>> surface_;
   ContactParameters<dim> parameters_;
   Barrier<dim> barrier_;
   ContactSearch<dim> search_;
@@ -127,8 +127,8 @@ private:
 
   std::vector<Point> known_; ///< positions of the last update, of all vertices of the surface known here
   bool valid_ = false;       ///< pairs_ belong to known_ and to the vertices of the search
-  std::shared_ptr<const ContactVertices<dim>> vertices_;
-  std::vector<Point> positions_; ///< of vertices_
+  std::shared_ptr<const surface::StencilVertices<dim>> vertices_;
+  std::vector<Point> positions_; ///< positions of vertices_
   std::shared_ptr<const std::vector<ContactPair<dim>>> pairs_;
   Field start_;
   Friction<dim> friction_;

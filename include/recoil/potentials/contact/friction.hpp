@@ -9,7 +9,7 @@
 
 namespace recoil::potentials {
 
-/// Coefficients of friction between bodies (numbers as in CollisionSurface and Plane).
+/// Coefficients of friction between bodies (numbers as in surface::Surface and Plane).
 struct FrictionCoefficients {
   std::vector<double> values;
   /// Which of `values` two bodies have. Symmetric; null: no friction.
@@ -30,7 +30,7 @@ struct FrictionCounts {
 template <int dim>
 class Friction {
 public:
-  using Point = typename fem::CollisionSurface<dim>::Point;
+  using Point = typename surface::Surface<dim>::Point;
 
   /// One lagged term of the barrier.
   struct Stencil {
@@ -47,17 +47,17 @@ public:
   /// `vertices`; pairs of nearly parallel edges have no friction. `start`: positions of the vertices at the
   /// start of the step. Keeps the pairs for derivatives by the lagged positions. Not collective.
   Friction(const Barrier<dim>& barrier, std::shared_ptr<const std::vector<ContactPair<dim>>> pairs,
-           std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start, double stiffness,
-           double eta, FrictionCoefficients coefficients);
+           std::shared_ptr<const surface::StencilVertices<dim>> vertices, std::vector<Point> start,
+           double stiffness, double eta, FrictionCoefficients coefficients);
 
-  /// The terms of the pairs with `body` (or obstacle, or plane) alone.
+  /// The terms of the pairs with `body` (or obstacle, or plane) only.
   Friction of(std::int32_t body) const;
 
   /// False on a rank without a lagged contact.
   bool acts_here() const { return !stencils_.empty(); }
   const std::vector<Stencil>& stencils() const { return stencils_; }
   /// What the stencils refer to; null without friction.
-  const std::shared_ptr<const ContactVertices<dim>>& vertices() const { return vertices_; }
+  const std::shared_ptr<const surface::StencilVertices<dim>>& vertices() const { return vertices_; }
 
   /// This rank's terms.
   FrictionCounts count(const std::vector<Point>& positions) const;
@@ -95,11 +95,11 @@ public:
   /// Derivative of p . dPhi/dx by the lagged positions, on which frames and normal forces depend, at fixed
   /// sliding, coefficients, weights and stiffness; at all vertices() (contributions of this rank's pairs).
   std::vector<Point> lag_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
-  /// The transpose: change of dPhi/dx where the lagged positions change by x.
+  /// The transpose of lag_product(): change of dPhi/dx where the lagged positions change by x.
   std::vector<Point> lag_tangent(const std::vector<Point>& positions, const std::vector<Point>& x) const;
 
 private:
-  /// Of the geometric contact potential, by the points of the pair's stencil.
+  /// Derivative of the weight of the geometric contact potential by the points of the pair's stencil.
   Eigen::VectorXd weight_gradient(const ContactPair<dim>& pair) const;
   template <class Product>
   std::vector<Point> lag_derivative(const std::vector<Point>& positions, const std::vector<Point>& x,
@@ -108,13 +108,13 @@ private:
   Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;
   std::vector<Point> since_start(const std::vector<Point>& positions) const;
 
-  std::shared_ptr<const ContactVertices<dim>> vertices_;
+  std::shared_ptr<const surface::StencilVertices<dim>> vertices_;
   std::vector<Point> start_;
   std::vector<Stencil> stencils_;
   std::shared_ptr<const std::vector<ContactPair<dim>>> lagged_;
   FrictionCoefficients coefficients_;
   double stiffness_ = 0, eta_ = 1;
-  std::optional<Barrier<dim>> barrier_; ///< of the lagging
+  std::optional<Barrier<dim>> barrier_; ///< barrier whose forces are lagged
 };
 
 } // namespace recoil::potentials

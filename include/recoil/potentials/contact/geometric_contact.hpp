@@ -49,13 +49,13 @@ struct GeometricAngles {
 struct GeometricPrimitive {
   int num_points = 0; ///< 1 vertex, 2 edge, 3 face (2D: 2 edge)
   std::array<int, 3> points{};
-  /// Of a vertex in 3D facet (v, a, b), in 2D edge (v, a); of an edge in 3D the face (p0, p1, a); outer
+  /// Facets (v, a, b) of a vertex in 3D, edges (v, a) in 2D; faces (p0, p1, a) of an edge in 3D; outer
   /// normal side (a - v) x (b - v), side times a - v turned clockwise, side (p1 - p0) x (a - p0). Of a face
   /// and of an edge in 2D none.
-  std::vector<RingFacet<int>> facets;
-  std::vector<int> neighbours; ///< of a vertex, along its edges
-  /// Of a face, and of an edge in 2D: the outer normal is side (p1 - p0) x (p2 - p0), or side times p1 - p0
-  /// turned clockwise.
+  std::vector<surface::RingFacet<int>> facets;
+  std::vector<int> neighbours; ///< ends of the edges of a vertex
+  /// Outer side of a face, and of an edge in 2D: the outer normal is side (p1 - p0) x (p2 - p0), or side
+  /// times p1 - p0 turned clockwise.
   int side = 0;
   bool oriented = false; ///< has an inside
 };
@@ -66,11 +66,11 @@ struct GeometricStencil {
   using Point = Eigen::Matrix<double, dim, 1>;
 
   geometry::StencilKind kind;
-  /// Numbers in ContactVertices, each once; first those of the pair, in the order of the kind.
+  /// Numbers in StencilVertices, each once; first those of the pair, in the order of the kind.
   std::vector<LocalIndex> vertices;
   Eigen::Matrix<double, dim, Eigen::Dynamic> points; ///< positions [m], a column per vertex
   std::array<GeometricPrimitive, 2> primitives;
-  std::optional<Point> plane_normal; ///< of the pair of a vertex and a plane
+  std::optional<Point> plane_normal; ///< normal of the plane in a pair of a vertex and a plane
   Point plane_point = Point::Zero();
 };
 
@@ -91,7 +91,7 @@ template <int dim>
 StencilFunction geometric_term(const GeometricStencil<dim>& stencil, const GeometricAngles& angles,
                                const geometry::BarrierValue& of_distance);
 
-/// The gradient of the term alone, and that of the weight.
+/// The gradient of the term without its Hessian, and that of the weight.
 template <int dim>
 Eigen::VectorXd geometric_gradient(const GeometricStencil<dim>& stencil, const GeometricAngles& angles,
                                    const geometry::BarrierValue& of_distance);
@@ -105,10 +105,11 @@ void project_psd(Eigen::MatrixXd& A);
 /// The pairs of this rank closer than `reach` with a positive weight, and those with planes. `vertices` has
 /// rings.
 template <int dim>
-std::vector<ContactPair<dim>>
-geometric_pairs(const GeometricAngles& angles, double reach, const std::vector<Plane<dim>>& planes,
-                const std::vector<ContactCandidate>& candidates, const ContactVertices<dim>& vertices,
-                const std::vector<Eigen::Matrix<double, dim, 1>>& positions);
+std::vector<ContactPair<dim>> geometric_pairs(const GeometricAngles& angles, double reach,
+                                              const std::vector<Plane<dim>>& planes,
+                                              const std::vector<ContactCandidate>& candidates,
+                                              const surface::StencilVertices<dim>& vertices,
+                                              const std::vector<Eigen::Matrix<double, dim, 1>>& positions);
 
 /// The values of a field at the vertices of a stencil, one below the other.
 template <int dim>

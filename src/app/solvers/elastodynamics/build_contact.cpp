@@ -9,6 +9,7 @@
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/fem/collision_surface.hpp"
 #include "recoil/fem/dirichlet.hpp"
 
 namespace recoil::app {
@@ -72,7 +73,7 @@ std::vector<char> stays_flat(const Scene& scene, const std::vector<std::int32_t>
 
 /// A rest shape whose own edges are shorter than dhat presses on itself.
 template <int dim>
-void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
+void warn_of_short_edges(const surface::Surface<dim>& surface, double dhat,
                          const potentials::BarrierForm& form) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const auto& edge : surface.edges()) {
@@ -94,7 +95,7 @@ void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
 
 /// The geometric contact potential knows pairs of facets and of what bounds them. Collective.
 template <int dim>
-void refuse_loose_parts(const fem::CollisionSurface<dim>& surface) {
+void refuse_loose_parts(const surface::Surface<dim>& surface) {
   constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
   GlobalIndex loose = none;
   for (LocalIndex v = 0; v < surface.num_owned(); ++v) {
@@ -126,8 +127,8 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   parameters.planes = build_planes<dim>(scene, mesh.body_names.size() + obstacles.names.size());
   parameters.eps_v = scene.contact.epsv;
   parameters.friction = friction_coefficients(scene, mesh.body_names, obstacles.names);
-  auto surface = std::make_unique<const fem::CollisionSurface<dim>>(
-      *problem.space, obstacles, problem.dirichlet->flags(), stays_flat(scene, obstacles.surface_ids));
+  auto surface = fem::collision_surface<dim>(*problem.space, obstacles, problem.dirichlet->flags(),
+                                             stays_flat(scene, obstacles.surface_ids));
   if (parameters.form.geometric)
     refuse_loose_parts(*surface);
   else

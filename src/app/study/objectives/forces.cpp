@@ -352,7 +352,7 @@ private:
   /// As contact counts them: bodies, meshes, planes.
   template <int dim>
   std::int32_t number_of_obstacle(DiscreteScene<dim>& discrete) const {
-    const fem::CollisionSurface<dim>& surface = discrete.solver().problem().contact->surface();
+    const surface::Surface<dim>& surface = discrete.solver().problem().contact->surface();
     if (const int mesh = place_in(discrete.obstacles().names, *obstacle_); mesh >= 0)
       return surface.num_bodies() + mesh;
     const auto& planes = discrete.scene().planes;

@@ -13,8 +13,8 @@ struct RestSeparation final : ObjectiveOf<RestSeparation> {
   template <int dim>
   auto make(DiscreteScene<dim>& discrete) const {
     const auto& obstacles = discrete.obstacles();
-    auto surface = std::make_unique<const fem::CollisionSurface<dim>>(
-        discrete.space(), obstacles, discrete.solver().problem().dirichlet->flags());
+    auto surface = fem::collision_surface<dim>(discrete.space(), obstacles,
+                                               discrete.solver().problem().dirichlet->flags());
     return objectives::make_rest_separation<dim>(
         region_of(*this, discrete), std::move(surface),
         build_planes<dim>(discrete.scene(), discrete.mesh().body_names.size() + obstacles.names.size()),

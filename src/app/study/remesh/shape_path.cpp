@@ -36,11 +36,11 @@ bool inverts(const mesh::DistributedMesh<dim>& from, const mesh::DistributedMesh
 template <int dim>
 GlobalIndex num_rest_intersections(DiscreteScene<dim>& scene, const fem::FunctionSpace<dim>& space) {
   const std::vector<char> free(space.num_nodes() * std::size_t{dim}, 0);
-  const fem::CollisionSurface<dim> surface(space, scene.obstacles(), free);
+  const auto surface = fem::collision_surface<dim>(space, scene.obstacles(), free);
   const std::vector<double> u(free.size(), 0.0), obstacles(scene.obstacles().vertices.size() * dim, 0.0);
   collide::GroupFilter meet;
   if (!scene.solver().problem().contact) meet = [](std::int32_t a, std::int32_t b) { return a == b; };
-  return potentials::count_intersections<dim>(surface, surface.positions(u, obstacles), nullptr, meet);
+  return potentials::count_intersections<dim>(*surface, surface->positions(u, obstacles), nullptr, meet);
 }
 
 /// Whether surfaces in contact meet on the straight path of the nodes to those of the space `end`.

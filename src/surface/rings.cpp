@@ -1,12 +1,12 @@
-#include "recoil/potentials/contact/surface_rings.hpp"
+#include "recoil/surface/rings.hpp"
 
 #include "recoil/parallel/exchange.hpp"
 
-namespace recoil::potentials {
+namespace recoil::surface {
 
 namespace {
 
-using AddressFacet = RingFacet<fem::VertexAddress>;
+using AddressFacet = RingFacet<VertexAddress>;
 
 /// A facet on its way to the owner of one of its vertices.
 struct FacetAt {
@@ -17,7 +17,7 @@ struct FacetAt {
 } // namespace
 
 template <int dim>
-SurfaceRings<dim>::SurfaceRings(const fem::CollisionSurface<dim>& surface) : rings_(surface.num_owned()) {
+SurfaceRings<dim>::SurfaceRings(const Surface<dim>& surface) : rings_(surface.num_owned()) {
   const parallel::Communicator& comm = surface.comm();
   std::vector<std::vector<FacetAt>> outgoing(comm.size());
   const auto send = [&](LocalIndex vertex, LocalIndex a, LocalIndex b, std::int32_t side) {
@@ -43,11 +43,10 @@ SurfaceRings<dim>::SurfaceRings(const fem::CollisionSurface<dim>& surface) : rin
 
 template <int dim>
 std::vector<typename SurfaceRings<dim>::Ring>
-SurfaceRings<dim>::fetch(const parallel::Communicator& comm,
-                         std::span<const fem::VertexAddress> addresses) const {
+SurfaceRings<dim>::fetch(const parallel::Communicator& comm, std::span<const VertexAddress> addresses) const {
   if (comm.size() == 1) return {};
   std::vector<std::vector<LocalIndex>> questions(comm.size());
-  for (const fem::VertexAddress& address : addresses) questions[address.rank].push_back(address.index);
+  for (const VertexAddress& address : addresses) questions[address.rank].push_back(address.index);
   const auto asked = parallel::exchange(comm, questions);
   std::vector<std::vector<std::uint32_t>> counts(asked.size());
   std::vector<std::vector<AddressFacet>> facets(asked.size());
@@ -61,7 +60,7 @@ SurfaceRings<dim>::fetch(const parallel::Communicator& comm,
   const auto found = parallel::exchange(comm, facets);
   std::vector<std::size_t> next(sizes.size(), 0), begin(sizes.size(), 0);
   std::vector<Ring> rings;
-  for (const fem::VertexAddress& address : addresses) {
+  for (const VertexAddress& address : addresses) {
     const std::size_t rank = address.rank, size = sizes[rank][next[rank]++];
     const auto first = found[rank].begin() + static_cast<std::ptrdiff_t>(begin[rank]);
     rings.emplace_back(first, first + static_cast<std::ptrdiff_t>(size));
@@ -73,4 +72,4 @@ SurfaceRings<dim>::fetch(const parallel::Communicator& comm,
 template class SurfaceRings<2>;
 template class SurfaceRings<3>;
 
-} // namespace recoil::potentials
+} // namespace recoil::surface

@@ -10,6 +10,7 @@
 #include <Eigen/Geometry>
 
 #include "mesh/flat_parts.hpp"
+#include "mesh/partition.hpp"
 #include "recoil/geometry/morton.hpp"
 #include "recoil/parallel/exchange.hpp"
 
@@ -29,10 +30,12 @@ struct EdgeRecord {
   std::array<GlobalIndex, 2> vertices;
   double area;
   bool is_flat;
+  std::int8_t orientation;
 };
 
 struct FaceRecord {
   std::array<GlobalIndex, 3> vertices;
+  std::int8_t orientation;
   std::array<std::int8_t, 3> edge_faces;
   std::uint8_t flat_edges;
 };
@@ -53,6 +56,7 @@ struct AroundEdge {
   double area = 0;
   std::int32_t faces = 0;
   bool is_flat = false;
+  std::int8_t orientation = 1; ///< -1: a free edge that runs from the larger id to the smaller
 };
 using Edges = std::map<std::array<GlobalIndex, 2>, AroundEdge>;
 
@@ -61,7 +65,7 @@ std::array<GlobalIndex, 2> edge_of_face(const FaceRecord& face, std::size_t i) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-/// Marks what triangles alone make of flat parts. Curves in 2D count by their pieces.
+/// Marks what only the cut into triangles makes of flat parts. Curves in 2D count by their pieces.
 template <int dim>
 void find_flat_parts(Edges& edges, Everything& all) {
   if (dim == 2) {
@@ -119,6 +123,12 @@ void add_areas_without_faces(Edges& edges, Everything& all) {
     if (vertex.degrees.edges == 0) vertex.area = 1;
 }
 
+/// +1 where the vertices in ascending order go round as they do in the triangle, else -1.
+std::int8_t orientation_of(const std::array<std::int32_t, 3>& triangle) {
+  const auto& [a, b, c] = triangle;
+  return (a < b) + (b < c) + (c < a) == 2 ? 1 : -1;
+}
+
 template <int dim>
 Everything join(const std::vector<SurfaceMesh>& surfaces) {
   Everything all;
@@ -129,7 +139,8 @@ Everything join(const std::vector<SurfaceMesh>& surfaces) {
     for (const Eigen::Vector3d& p : mesh.vertices)
       all.vertices.push_back({{p.x(), p.y(), p.z()}, 0.0, std::ssize(all.vertices), 0, 0, surface, {}});
     for (const auto& triangle : mesh.triangles) {
-      FaceRecord face{{first + triangle[0], first + triangle[1], first + triangle[2]}, {}, 0};
+      FaceRecord face{
+          {first + triangle[0], first + triangle[1], first + triangle[2]}, orientation_of(triangle), {}, 0};
       const auto corner = [&](std::size_t i) { return position(all.vertices[face.vertices[i]]); };
       const double share = (corner(1) - corner(0)).cross(corner(2) - corner(0)).norm() / 6;
       for (std::size_t i = 0; i < 3; ++i) {
@@ -143,19 +154,21 @@ Everything join(const std::vector<SurfaceMesh>& surfaces) {
     }
     for (const auto& edge : mesh.edges) {
       const GlobalIndex a = first + edge[0], b = first + edge[1];
-      edges[{std::min(a, b), std::max(a, b)}];
+      edges[{std::min(a, b), std::max(a, b)}].orientation = a < b ? 1 : -1;
     }
   }
   count_degrees(edges, all);
   find_flat_parts<dim>(edges, all);
   add_areas_without_faces<dim>(edges, all);
-  for (const auto& [vertices, around] : edges) all.edges.push_back({vertices, around.area, around.is_flat});
+  for (const auto& [vertices, around] : edges)
+    all.edges.push_back({vertices, around.area, around.is_flat, around.orientation});
   return all;
 }
 
-/// Equal blocks along the Morton curve.
+/// Numbers the vertices of each rank along the Morton curve.
+/// @param parts owner of each vertex; empty: equal blocks along the curve.
 template <int dim>
-void assign_owners(int num_ranks, std::vector<VertexRecord>& vertices) {
+void assign_owners(int num_ranks, const std::vector<int>& parts, std::vector<VertexRecord>& vertices) {
   Eigen::AlignedBox<double, dim> box;
   const auto place = [&](const VertexRecord& v) -> Eigen::Matrix<double, dim, 1> {
     return position(v).template head<dim>();
@@ -167,10 +180,19 @@ void assign_owners(int num_ranks, std::vector<VertexRecord>& vertices) {
   std::sort(order.begin(), order.end());
   std::vector<std::int32_t> count(num_ranks, 0);
   for (std::size_t k = 0; k < order.size(); ++k) {
-    VertexRecord& vertex = vertices[std::get<1>(order[k])];
-    vertex.owner = static_cast<std::int32_t>(k * num_ranks / order.size());
+    const std::size_t i = std::get<1>(order[k]);
+    VertexRecord& vertex = vertices[i];
+    vertex.owner = parts.empty() ? static_cast<std::int32_t>(k * num_ranks / order.size()) : parts[i];
     vertex.index_at_owner = count[vertex.owner]++;
   }
+}
+
+std::vector<int> parts_of_graph(int num_ranks, const Everything& all) {
+  std::vector<Eigen::Vector3d> points;
+  std::vector<std::array<GlobalIndex, 2>> edges;
+  for (const VertexRecord& vertex : all.vertices) points.push_back(position(vertex));
+  for (const EdgeRecord& edge : all.edges) edges.push_back(edge.vertices);
+  return partition_vertices(points, edges, num_ranks);
 }
 
 /// What each rank gets.
@@ -213,20 +235,24 @@ Parcels pack(int num_ranks, const Everything& all) {
 } // namespace
 
 template <int dim>
-DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& comm,
-                                               const std::vector<SurfaceMesh>& surfaces) {
-  DistributedObstacles<dim> share;
+DistributedSurfaces<dim> distribute_surfaces(const parallel::Communicator& comm,
+                                             const std::vector<SurfaceMesh>& surfaces,
+                                             SurfacePartition partition) {
+  DistributedSurfaces<dim> share;
   Parcels parcels(comm.size());
-  if (comm.rank() == 0) {
+  parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return;
     Everything all = join<dim>(surfaces);
-    assign_owners<dim>(comm.size(), all.vertices);
+    const bool by_graph = partition == SurfacePartition::graph;
+    assign_owners<dim>(comm.size(), by_graph ? parts_of_graph(comm.size(), all) : std::vector<int>(),
+                       all.vertices);
     parcels = pack(comm.size(), all);
     share.num_vertices_global = std::ssize(all.vertices);
     for (const SurfaceMesh& surface : surfaces) {
       share.names.push_back(surface.name);
       share.surface_ids.push_back(surface.surface_id);
     }
-  }
+  });
   share.num_vertices_global = comm.sum(share.num_vertices_global);
   comm.broadcast(share.names);
   comm.broadcast(share.surface_ids);
@@ -250,19 +276,21 @@ DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& com
     share.edges.push_back({local.at(edge.vertices[0]), local.at(edge.vertices[1])});
     share.edge_area.push_back(edge.area);
     share.edge_is_flat.push_back(edge.is_flat ? 1 : 0);
+    if (dim == 2) share.facet_orientation.push_back(edge.orientation);
   }
   for (const FaceRecord& face : faces[0]) {
     const auto& [a, b, c] = face.vertices;
     share.faces.push_back({local.at(a), local.at(b), local.at(c)});
     share.edge_faces.push_back(face.edge_faces);
     share.face_flat_edges.push_back(face.flat_edges);
+    share.facet_orientation.push_back(face.orientation);
   }
   return share;
 }
 
-template DistributedObstacles<2> distribute_obstacles(const parallel::Communicator&,
-                                                      const std::vector<SurfaceMesh>&);
-template DistributedObstacles<3> distribute_obstacles(const parallel::Communicator&,
-                                                      const std::vector<SurfaceMesh>&);
+template DistributedSurfaces<2> distribute_surfaces(const parallel::Communicator&,
+                                                    const std::vector<SurfaceMesh>&, SurfacePartition);
+template DistributedSurfaces<3> distribute_surfaces(const parallel::Communicator&,
+                                                    const std::vector<SurfaceMesh>&, SurfacePartition);
 
 } // namespace recoil::mesh

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "recoil/fem/collision_surface.hpp"
+#include "recoil/surface/surface.hpp"
 
-namespace recoil::potentials {
+namespace recoil::surface {
 
 /// A facet around a vertex v: face (v, a, b) in 3D, edge (v, a) in 2D, where b repeats a. On bodies the outer
-/// normal is side (a - v) x (b - v), or side times a - v turned clockwise; obstacles have two outer sides and
-/// the side 0. Plain, so that it travels as bytes.
+/// normal is side (a - v) x (b - v), or side times a - v turned clockwise; sheets and obstacles have two
+/// outer sides and the side 0. Plain, so that it travels as bytes.
 template <class Vertex>
 struct RingFacet {
   Vertex a, b;
@@ -25,19 +24,18 @@ using VertexRing = std::vector<RingFacet<LocalIndex>>;
 template <int dim>
 class SurfaceRings {
 public:
-  using Ring = std::vector<RingFacet<fem::VertexAddress>>;
+  using Ring = std::vector<RingFacet<VertexAddress>>;
 
   /// Every rank sends the facets that it owns to the owners of their vertices. Collective.
-  explicit SurfaceRings(const fem::CollisionSurface<dim>& surface);
+  explicit SurfaceRings(const Surface<dim>& surface);
 
-  /// Of the owned vertices, in the order of the surface.
+  /// Rings of the owned vertices, in the order of the surface.
   const std::vector<Ring>& owned() const { return rings_; }
-  /// Of vertices of other ranks, in the order of `addresses`. Collective.
-  std::vector<Ring> fetch(const parallel::Communicator& comm,
-                          std::span<const fem::VertexAddress> addresses) const;
+  /// Rings of vertices of other ranks, in the order of `addresses`. Collective.
+  std::vector<Ring> fetch(const parallel::Communicator& comm, std::span<const VertexAddress> addresses) const;
 
 private:
   std::vector<Ring> rings_;
 };
 
-} // namespace recoil::potentials
+} // namespace recoil::surface
