@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "app/study/build_study.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/shapes/shape_form.hpp"
