@@ -1,4 +1,6 @@
 #include "commands.hpp"
+#include "recoil/app/scene/option_keys.hpp"
+#include "recoil/base/option_names.hpp"
 #include "recoil/base/phases.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/base/version.hpp"
@@ -29,6 +31,7 @@ int main(int argc, char** argv) {
   // Before MPI and PETSc, which take a while to start.
   recoil::InterruptSignals::hold_until_exit();
   recoil::drivers::prepare_process();
+  recoil::set_option_names(recoil::app::keys_of_options());
   int petsc_argc = 1;
   recoil::linalg::PetscSession session(&petsc_argc, &argv);
   const recoil::parallel::Communicator comm(MPI_COMM_WORLD);

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "recoil/base/memory.hpp"
+#include "recoil/base/option_names.hpp"
 #include "recoil/parallel/environment.hpp"
 
 namespace recoil::drivers {
@@ -34,7 +35,7 @@ bool is_short_of_memory(const std::exception& error) {
   std::free(std::exchange(reserve, nullptr));
   const Failure failure = is_short_of_memory(error) ? describe_failure(std::bad_alloc(), own_rank)
                                                     : describe_failure(error, own_rank);
-  std::cerr << "recoil: " << failure.message << std::endl;
+  std::cerr << "recoil: " << name_options(failure.message) << std::endl;
   parallel::abort_all(exit_status(failure.code));
 }
 
@@ -78,11 +79,11 @@ int run_command(const parallel::Communicator& comm, const Run& run) {
     return exit_status(run(comm));
   } catch (const LibraryError& error) {
     if (!error.agreed()) end_all_ranks(error);
-    if (comm.rank() == 0) std::cerr << "recoil: " << error.what() << std::endl;
+    if (comm.rank() == 0) std::cerr << "recoil: " << name_options(error.what()) << std::endl;
     return exit_status(error.code());
   } catch (const Error& error) {
     // Errors of the other kinds are the same on all ranks; one of them tells.
-    if (comm.rank() == 0) std::cerr << "recoil: " << error.what() << std::endl;
+    if (comm.rank() == 0) std::cerr << "recoil: " << name_options(error.what()) << std::endl;
     return exit_status(error.code());
   } catch (const std::exception& error) {
     end_all_ranks(error);

@@ -10,7 +10,8 @@ Rules, one line per violation as `file:line: [rule] what`:
   twice    no two files define a type of the same name in one namespace: the linker would mix their members
   solver   outside of app/solvers no code asks which solver a scene has: no comparison with its name, no quoted name of
            a folder of app/solvers
-  solver   outside of app/solvers no code asks which solver a scene has: it goes by SolverKind and ExperimentKind
+  key      no text of a folder below app names a key of scenes or studies by its path ("contact/dhat"): kernels name their own
+           options ("<dhat>", base/option_names.hpp), app knows the keys
   path     no tracked file names a path of somebody's machine
   top      nothing stands at the top level but what the table names
 Ends with 0 when all hold, 1 when not. Needs Python 3.9 and nothing else.
@@ -37,6 +38,8 @@ MACHINE_PATH = re.compile(r"(?<![\w./$})~-])/(?:home|root|Users|work|scratch)/[\
 # Rooms of solvers of scenes; their names, quoted or compared, and the type of what a scene holds for one of them tell
 # solvers apart.
 SOLVERS = "app/solvers"
+KEY_PATTERN = re.compile(r'\.pattern = "(/[^"]+)"')
+TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SKIPPED_FOLDERS = {".git", "build", "__pycache__", ".cache"}
 
 
@@ -136,6 +139,7 @@ class Checker:
                                           r"dynamic_cast<(?:const )?\w*Scene\b|\bSolverType\b") if rooms else None
         self.types = {}  # (namespace, name) -> file and line
         self.files = listed_files(root)
+        self.keys = self.paths_of_keys()
 
     def report(self, file, line, rule, what):
         self.violations.append(f"{file}:{line}: [{rule}] {what}")
@@ -165,6 +169,27 @@ class Checker:
         data = path.read_bytes()
         return None if b"\0" in data else data.decode("utf-8", "replace")
 
+    def paths_of_keys(self):
+        """`name/name` of all neighbours in the paths of the tables of keys: "contact/dhat" of "/contact/dhat"."""
+        paths = set()
+        for file in self.files:
+            if file.suffix == ".cpp" and file.parts[:2] == ("src", "app"):
+                for pattern in KEY_PATTERN.findall(self.text(file) or ""):
+                    names = [name for name in pattern.split("/") if name not in ("", "*")]
+                    paths.update("/".join(pair) for pair in zip(names, names[1:]))
+        return paths
+
+    def check_keys(self, file, lines):
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith(("//", "#")):
+                continue
+            for text in TEXT.findall(line):
+                for path in re.findall(r"\w+(?:/\w+)+", text):
+                    names = path.split("/")
+                    if any("/".join(pair) in self.keys for pair in zip(names, names[1:])):
+                        self.report(file, number, "key", f"names the key {path}; name the option, <{names[-1]}>, which app "
+                                                         "translates (base/option_names.hpp)")
+
     def check_top(self, file):
         name = file.parts[0]
         if not name.startswith(".") and name not in self.table.top:
@@ -191,6 +216,8 @@ class Checker:
             self.check_includes(file, folder, lines)
             self.check_types(file, lines)
             self.check_solvers(file, folder, lines)
+            if not folder.startswith("app/") and folder != "drivers":
+                self.check_keys(file, lines)
 
     def check_includes(self, file, folder, lines):
         public = file.parts[0] == "include"

@@ -21,6 +21,7 @@
 #include "base/console.hpp"
 #include "base/posix_file.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/option_names.hpp"
 
 namespace recoil {
 
@@ -231,9 +232,11 @@ void initialize_log(const LogOptions& options) {
   told().messages.clear();
 }
 
-void log_message(LogLevel log_level, std::string_view message, LogFields fields) {
+void log_message(LogLevel log_level, std::string_view text, LogFields fields) {
   const auto state = current_state();
   const auto& [level, name] = level_of(log_level);
+  if (!takes(state->console, level) && !takes(state->file, level)) return;
+  const std::string message = name_options(text);
   if (takes(state->console, level))
     state->console->log(level, spdlog::string_view_t(state->json_lines ? json_line(name, message, fields)
                                                                        : plain_line(message, fields)));

@@ -108,7 +108,7 @@ std::string out_of_memory(int rank) {
   const MemoryLimit limit = memory_limit();
   return "memory ran out on rank " + std::to_string(rank) + " (" + limit.source + " gives " +
          describe_bytes(limit.bytes) +
-         "); use more nodes, a coarser mesh, a smaller contact/dhat, or a higher limit";
+         "); use more nodes, a coarser mesh, a smaller <dhat>, or a higher limit";
 }
 
 } // namespace recoil

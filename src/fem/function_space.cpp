@@ -33,7 +33,7 @@ void check_orders(const mesh::DistributedMesh<dim>& mesh, const std::vector<int>
       std::int32_t& body = body_of_vertex[vertex];
       const std::int32_t other = mesh.cell_body[cell];
       if (body >= 0 && body_orders[body] != body_orders[other])
-        conflict = "space/discr_order: the bodies '" + mesh.body_names[body] + "' and '" +
+        conflict = "<discr_order>: the bodies '" + mesh.body_names[body] + "' and '" +
                    mesh.body_names[other] +
                    "' share a vertex but have different orders; give them the same order";
       body = other;

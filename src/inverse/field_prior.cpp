@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include <Eigen/LU>
-#include <Eigen/SVD>
 #include <Eigen/SparseCholesky>
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::inverse {
 
@@ -70,9 +70,8 @@ Eigen::MatrixXd energy_around_vertex(Eigen::MatrixXd x, const VectorXd& volumes)
   const Eigen::MatrixXd weighted = x * weights.asDiagonal();
   const Eigen::MatrixXd spread = weighted * x.transpose();
   if (spread.trace() == 0) return Eigen::MatrixXd::Zero(count, count); // one element
-  Eigen::JacobiSVD<Eigen::MatrixXd> inverse(spread, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  inverse.setThreshold(1e-9); // few elements may lie on a line or plane
-  const Eigen::MatrixXd gradient = inverse.solve(weighted);
+  // Few elements may lie on a line or plane.
+  const Eigen::MatrixXd gradient = linalg::pseudo_solve(spread, weighted, 1e-9);
   Eigen::MatrixXd rest = Eigen::MatrixXd::Identity(count, count) - x.transpose() * gradient;
   rest.rowwise() -= weights.transpose();
   const double scale = roughness_weight * static_cast<double>(dim) / spread.trace();

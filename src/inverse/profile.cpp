@@ -5,11 +5,11 @@
 #include <limits>
 #include <utility>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
 #include "recoil/inverse/residual_factor.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::inverse {
 
@@ -102,9 +102,11 @@ ConditionalModel make_model(DesignObjective& objective, const DesignVariables& v
   model.at_zero = model.by_t = VectorXd::Zero(coupling.size());
   if (!model.free.empty()) {
     // Directions that change no residual are left where they are.
-    const Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver(MatrixXd(H(model.free, model.free)));
-    model.at_zero = -solver.solve(of_free);
-    model.by_t = -solver.solve(coupling) / unit[i];
+    MatrixXd right(of_free.size(), 2);
+    right << of_free, coupling;
+    const MatrixXd found = linalg::least_norm_solution(H(model.free, model.free), right);
+    model.at_zero = -found.col(0);
+    model.by_t = -found.col(1) / unit[i];
   }
   model.decrease = -0.5 * of_free.dot(model.at_zero);
   model.slope = (g[i] + coupling.dot(model.at_zero)) / unit[i];

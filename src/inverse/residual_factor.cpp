@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include <Eigen/QR>
-
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::inverse {
 
@@ -17,11 +16,9 @@ RowMajor upper_factor(const Eigen::MatrixXd& rows) {
   RowMajor R = RowMajor::Zero(rows.cols(), rows.cols());
   if (rows.rows() == 0) return R;
   const Eigen::Index count = std::min(rows.rows(), rows.cols());
-  R.topRows(count) = Eigen::HouseholderQR<Eigen::MatrixXd>(rows).matrixQR().topRows(count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    R.row(i).head(i).setZero();
+  R.topRows(count) = linalg::qr_factor(rows);
+  for (Eigen::Index i = 0; i < count; ++i)
     if (R(i, i) < 0) R.row(i) = -R.row(i);
-  }
   return R;
 }
 

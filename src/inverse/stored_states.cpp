@@ -159,7 +159,7 @@ void StoredStates::repeat_step(const Visit& act) {
         if (state.id >= std::ssize(records_) || state != record(state.id))
           throw Error(ExitCode::no_solution,
                       fmt::format("step {}, repeated for the sweep, took another course than in the "
-                                  "run; store every state (sweep/store_every 1)",
+                                  "run; store every state (<store_every> 1)",
                                   step));
         act(state, {state.id, u, v, steps_.history().newest().internal});
       },

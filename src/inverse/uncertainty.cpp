@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
 #include "recoil/inverse/fit_statistics.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::inverse {
 
@@ -66,16 +66,15 @@ std::vector<UnidentifiableDirection> find_unidentifiable(const FitSolution& solu
   MatrixXd by_ranges = factor(Eigen::all, free);
   for (Index i = 0; i < by_ranges.cols() && !solution.ranges.empty(); ++i)
     by_ranges.col(i) *= solution.ranges[static_cast<std::size_t>(free[static_cast<std::size_t>(i)])];
-  const Eigen::JacobiSVD<MatrixXd> svd(by_ranges, Eigen::ComputeThinV);
-  const VectorXd& singular = svd.singularValues();
+  const linalg::SingularValues svd = linalg::singular_values(by_ranges);
+  const VectorXd& singular = svd.values;
   const double rounding = rounding_of(free) * singular[0];
   std::vector<UnidentifiableDirection> found;
   for (Index k = singular.size() - 1; k >= 0 && singular[k] <= std::max(deviation, rounding); --k) {
     UnidentifiableDirection& direction = found.emplace_back();
     direction.shares.assign(static_cast<std::size_t>(solution.factor.cols()), 0.0);
     for (std::size_t i = 0; i < free.size(); ++i)
-      direction.shares[static_cast<std::size_t>(free[i])] =
-          std::pow(svd.matrixV()(static_cast<Index>(i), k), 2);
+      direction.shares[static_cast<std::size_t>(free[i])] = std::pow(svd.V(static_cast<Index>(i), k), 2);
     direction.deviation_ratio = singular[0] / std::max(singular[k], rounding);
     direction.deviation = singular[k] > rounding ? deviation / singular[k] : HUGE_VAL;
   }
@@ -91,11 +90,11 @@ Uncertainty estimate_uncertainty(const FitSolution& solution) {
   estimate_variance(solution, free.size(), result);
   MatrixXd covariance, correlations;
   if (!free.empty()) {
-    const Eigen::JacobiSVD<MatrixXd> svd(solution.factor(Eigen::all, free), Eigen::ComputeThinV);
-    if (svd.singularValues()[0] == 0)
+    const linalg::SingularValues svd = linalg::singular_values(solution.factor(Eigen::all, free));
+    if (svd.values[0] == 0)
       throw InputError("none of the free variables changes a residual: the data say nothing about them");
-    const VectorXd singular = svd.singularValues().cwiseMax(rounding_of(free) * svd.singularValues()[0]);
-    const MatrixXd root = svd.matrixV() * singular.cwiseInverse().asDiagonal();
+    const VectorXd singular = svd.values.cwiseMax(rounding_of(free) * svd.values[0]);
+    const MatrixXd root = svd.V * singular.cwiseInverse().asDiagonal();
     covariance = result.variance * root * root.transpose();
     correlations = correlations_of(covariance);
     result.unidentifiable = find_unidentifiable(solution, free, std::sqrt(result.variance));

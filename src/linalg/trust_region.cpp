@@ -6,9 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include <Eigen/QR>
-
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::linalg {
 
@@ -55,9 +54,7 @@ VectorXd BoxedSquares::solve_free(const std::vector<Held>& held, const VectorXd&
   VectorXd right = VectorXd::Zero(rows + n);
   right.head(rows) = -(c_ + A_ * fixed);
   // Damping leaves no direction without an effect.
-  const VectorXd found =
-      damping > 0 ? VectorXd(Eigen::HouseholderQR<MatrixXd>(system).solve(right))
-                  : VectorXd(Eigen::CompleteOrthogonalDecomposition<MatrixXd>(system).solve(right));
+  const VectorXd found = damping > 0 ? least_squares(system, right) : least_norm_solution(system, right);
   result(free) = found;
   return result;
 }

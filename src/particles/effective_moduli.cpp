@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Dense>
-
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::particles {
 
@@ -62,7 +61,7 @@ Eigen::Vector<double, 6> pull(const Eigen::Vector3d& m) {
 }
 
 Eigen::Vector<double, 6> compliance_along(const Stiffness& stiffness, const Eigen::Vector3d& m) {
-  return stiffness.ldlt().solve(pull(m));
+  return linalg::solve_definite(stiffness, pull(m));
 }
 
 using CellMatrix = Eigen::Matrix<double, 9, 9>;
@@ -84,7 +83,7 @@ CellHessians hessians_of_cell(LatticeKind kind) {
     const Eigen::Matrix<double, 1, 9> along = n.transpose() * relative;
     const Eigen::Matrix<double, 3, 9> across = relative - n * along;
     hessians.stretching += along.transpose() * along;
-    hessians.shearing += across.transpose() * across;
+    hessians.shearing += across.transpose().lazyProduct(across);
   }
   const double volume = bonds.size() / 6.0 * lattice_cell_volume(bond_length / 2);
   hessians.stretching /= volume;
@@ -101,8 +100,7 @@ CellMatrix hessian_of_cell(LatticeKind kind, double young, double poisson, doubl
 
 /// u of the second particle, negative, by the strain. fcc has no u; the least-norm solution leaves it alone.
 Eigen::Matrix<double, 3, 6> relaxation(const CellMatrix& hessian) {
-  return hessian.bottomRightCorner<3, 3>().completeOrthogonalDecomposition().solve(
-      hessian.bottomLeftCorner<3, 6>());
+  return linalg::least_norm_solution(hessian.bottomRightCorner<3, 3>(), hessian.bottomLeftCorner<3, 6>());
 }
 
 } // namespace
@@ -137,13 +135,14 @@ double young_modulus_by_poisson(LatticeKind kind, double young, double poisson, 
       -relaxation(hessian_of_cell(kind, young, poisson, shear_correction));
   const double shear_change =
       -shear_correction * stretch_stiffness(young) / (2 * (1 + poisson) * (1 + poisson));
-  const Stiffness change = shear_change * displaced.transpose() * hessians_of_cell(kind).shearing * displaced;
+  const Eigen::Matrix<double, 9, 6> sheared = hessians_of_cell(kind).shearing.lazyProduct(displaced);
+  const Stiffness change = shear_change * displaced.transpose().lazyProduct(sheared);
   const double modulus = 1 / pull(along).dot(strain);
   return modulus * modulus * strain.dot(change * strain);
 }
 
 IsotropicModuli hill_moduli(const Stiffness& stiffness) {
-  const Stiffness C = stiffness, S = stiffness.inverse();
+  const Stiffness C = stiffness, S = linalg::inverse(stiffness);
   const auto normal = [](const Stiffness& T) { return T.topLeftCorner<3, 3>().trace(); };
   const auto coupled = [](const Stiffness& T) { return T(0, 1) + T(0, 2) + T(1, 2); };
   const auto shearing = [](const Stiffness& T) { return T.bottomRightCorner<3, 3>().trace(); };

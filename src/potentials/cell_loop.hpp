@@ -147,16 +147,12 @@ SquareMatrix<dim> stress_shape_term(const SquareMatrix<dim>& P, const Tangent<di
   return D.trace() * P - P * D.transpose() - contract<dim>(A, SquareMatrix<dim>(Gu * D));
 }
 
-/// Arrays of what changes in cells; nullptr where something does not.
-template <std::size_t count>
-using CellChanges = std::array<const std::vector<double>*, count>;
-
-/// sum_i dq_i dP/dq_i in a cell.
-template <int dim, std::size_t count>
-SquareMatrix<dim> stress_change(const std::array<SquareMatrix<dim>, count>& stress_derivatives,
-                                const CellChanges<count>& changes, LocalIndex cell) {
+/// sum_i dq_i dP/dq_i in a cell. `changes`: dq_i by cell, nullptr where it does not change.
+template <int dim>
+SquareMatrix<dim> stress_change(std::span<const SquareMatrix<dim>> stress_derivatives,
+                                std::span<const std::vector<double>* const> changes, LocalIndex cell) {
   SquareMatrix<dim> change = SquareMatrix<dim>::Zero();
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < changes.size(); ++i)
     if (changes[i]) change += (*changes[i])[cell] * stress_derivatives[i];
   return change;
 }

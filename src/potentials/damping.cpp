@@ -10,18 +10,32 @@ namespace recoil::potentials {
 
 namespace {
 
-// The derivatives by parameters and by the start of the step are compiled once per law, as those of the
-// elastic laws.
+/// The functions of a law of damping (laws/damping.hpp) of F, F_previous, dt and the viscosities.
+template <int dim>
+struct DampingLaw {
+  using Matrix = SquareMatrix<dim>;
+  using Viscosities = std::array<double, 2>;
+  double (*energy_density)(const Matrix&, const Matrix&, double, const Viscosities&);
+  Matrix (*first_piola)(const Matrix&, const Matrix&, double, const Viscosities&);
+  void (*tangent)(const Matrix&, const Matrix&, double, const Viscosities&, Tangent<dim>&);
+  void (*tangent_previous)(const Matrix&, const Matrix&, double, const Viscosities&, Tangent<dim>&);
+  std::array<Matrix, 2> (*stress_derivatives)(const Matrix&, const Matrix&, double, const Viscosities&);
+};
+
+template <class Law>
+constexpr DampingLaw<Law::dimension> damping_law{Law::energy_density, Law::first_piola, Law::tangent,
+                                                 Law::tangent_previous, Law::stress_derivatives};
 
 /// The two ends of a step with damping.
 template <int dim>
 struct DampingStep {
+  const DampingLaw<dim>& law;
   std::span<const double> u, previous;
   double dt;
 };
 
 /// y_a += factor * product(grad x, A') grad phi_a with A' = dP/dF_previous.
-template <class Law, int dim, class Product>
+template <int dim, class Product>
 void add_damping_previous(const CellPoints<dim>& points, const DampingStep<dim>& step,
                           std::span<const double> x, double factor, std::span<double> y, Product product) {
   using Matrix = SquareMatrix<dim>;
@@ -31,7 +45,7 @@ void add_damping_previous(const CellPoints<dim>& points, const DampingStep<dim>&
       const Matrix F = Matrix::Identity() + points.gradient(cell, q, step.u);
       const Matrix F_previous = Matrix::Identity() + points.gradient(cell, q, step.previous);
       Tangent<dim> A;
-      Law::tangent_previous(F, F_previous, step.dt, points.constants.template at<2>(k, q), A);
+      step.law.tangent_previous(F, F_previous, step.dt, points.constants.template at<2>(k, q), A);
       const Matrix S = product(points.gradient(cell, q, x), A);
       points.scatter(cell, q, factor * points.weight(cell, q) * S, y);
     }
@@ -40,7 +54,7 @@ void add_damping_previous(const CellPoints<dim>& points, const DampingStep<dim>&
 
 /// See Potential::add_parameter_products. F_previous changes with the rest mesh too: its term in the shape
 /// derivative is -Gu_previous' (Gp : A').
-template <class Law, int dim>
+template <int dim>
 void add_damping_parameter_products(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                     std::span<const double> p, double factor,
                                     parameters::PhysicalGradient<dim>& g) {
@@ -59,15 +73,15 @@ void add_damping_parameter_products(const CellPoints<dim>& points, const Damping
       const Matrix Gp = points.gradient(cell, q, p);
       const auto viscosities = points.constants.template at<2>(k, q);
       const double weight = factor * points.weight(cell, q);
-      const auto stresses = Law::stress_derivatives(F, F_previous, step.dt, viscosities);
+      const auto stresses = step.law.stress_derivatives(F, F_previous, step.dt, viscosities);
       for (std::size_t i = 0; i < stresses.size(); ++i)
         (*by_viscosity[i])[cell] += weight * inner_product<dim>(stresses[i], Gp);
       if (!by_vertex) continue;
-      const Matrix P = Law::first_piola(F, F_previous, step.dt, viscosities);
+      const Matrix P = step.law.first_piola(F, F_previous, step.dt, viscosities);
       Tangent<dim> A;
-      Law::tangent(F, F_previous, step.dt, viscosities, A);
+      step.law.tangent(F, F_previous, step.dt, viscosities, A);
       shape += weight * virtual_work_shape_term<dim>(P, contract<dim>(Gp, A), Gp, Gu);
-      Law::tangent_previous(F, F_previous, step.dt, viscosities, A);
+      step.law.tangent_previous(F, F_previous, step.dt, viscosities, A);
       shape -= weight * (Gu_previous.transpose() * contract<dim>(Gp, A));
     }
     if (by_vertex) add_cell_product<dim>(points.space, points.geometry, cell, shape, *by_vertex);
@@ -75,13 +89,13 @@ void add_damping_parameter_products(const CellPoints<dim>& points, const Damping
 }
 
 /// See Potential::add_parameter_tangent.
-template <class Law, int dim>
+template <int dim>
 void add_damping_parameter_tangent(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                    const parameters::PhysicalDirection<dim>& dq, double factor,
                                    std::span<double> y) {
   using Matrix = SquareMatrix<dim>;
-  const CellChanges<2> viscosity_changes{dq.find_numbers(parameters::quantities::damping_shear),
-                                         dq.find_numbers(parameters::quantities::damping_bulk)};
+  const std::array viscosity_changes{dq.find_numbers(parameters::quantities::damping_shear),
+                                     dq.find_numbers(parameters::quantities::damping_bulk)};
   const auto* vertices = dq.rest_positions();
   for (std::size_t k = 0; k < points.cells.size(); ++k) {
     const LocalIndex cell = points.cells[k];
@@ -90,14 +104,14 @@ void add_damping_parameter_tangent(const CellPoints<dim>& points, const DampingS
       const Matrix Gu_previous = points.gradient(cell, q, step.previous),
                    F_previous = Matrix::Identity() + Gu_previous;
       const auto viscosities = points.constants.template at<2>(k, q);
-      Matrix S = stress_change<dim>(Law::stress_derivatives(F, F_previous, step.dt, viscosities),
+      Matrix S = stress_change<dim>(step.law.stress_derivatives(F, F_previous, step.dt, viscosities),
                                     viscosity_changes, cell);
       if (vertices) {
         const Matrix D = cell_gradient<dim>(points.space, points.geometry, cell, *vertices);
         Tangent<dim> A;
-        Law::tangent(F, F_previous, step.dt, viscosities, A);
-        S += stress_shape_term<dim>(Law::first_piola(F, F_previous, step.dt, viscosities), A, Gu, D);
-        Law::tangent_previous(F, F_previous, step.dt, viscosities, A);
+        step.law.tangent(F, F_previous, step.dt, viscosities, A);
+        S += stress_shape_term<dim>(step.law.first_piola(F, F_previous, step.dt, viscosities), A, Gu, D);
+        step.law.tangent_previous(F, F_previous, step.dt, viscosities, A);
         S -= contract<dim>(A, Matrix(Gu_previous * D));
       }
       points.scatter(cell, q, factor * points.weight(cell, q) * S, y);
@@ -105,15 +119,20 @@ void add_damping_parameter_tangent(const CellPoints<dim>& points, const DampingS
   }
 }
 
-template <int dim, int order, class Law>
+/// The order of the cells and the law are known at run time alone: fewer instantiations, and a call per point
+/// is lost in what an element matrix takes.
+template <int dim>
 class Damping final : public ElementPotential<dim> {
-  static constexpr int nodes = fem::num_lagrange_nodes(dim, order);
-  using Kernel = CellKernel<dim, nodes>;
+  using Matrix = SquareMatrix<dim>;
+  using Gradients = Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor, max_element_nodes, dim>;
+  using Hessian = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor,
+                                dim * max_element_nodes, dim * max_element_nodes>;
 
 public:
-  Damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-          std::vector<LocalIndex> cells, parameters::CellField viscosities)
-      : ElementPotential<dim>(space), geometry_(std::move(geometry)), cells_(std::move(cells)),
+  Damping(const DampingLaw<dim>& law, const fem::FunctionSpace<dim>& space,
+          std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order, std::vector<LocalIndex> cells,
+          parameters::CellField viscosities)
+      : ElementPotential<dim>(space), law_(law), geometry_(std::move(geometry)), cells_(std::move(cells)),
         viscosities_(std::move(viscosities)),
         table_(
             fem::tabulate(space.basis(order), cell_quadrature(space, order, viscosities_.points_per_cell))) {}
@@ -130,77 +149,76 @@ public:
 
   double value(std::span<const double> u) const override {
     double sum = 0;
-    for_points(u,
-               [&](std::size_t k, int q, double weight, const auto&, const auto& F, const auto& F_previous) {
-                 if (cells_[k] < this->space().mesh().num_owned_cells)
-                   sum += weight * Law::energy_density(F, F_previous, dt_, viscosities_.at<2>(k, q));
-               });
+    for_points(u, [&](LocalIndex cell, int, double weight, const Matrix& F, const Matrix& F_previous,
+                      const auto& viscosities) {
+      if (points().is_owned(cell)) sum += weight * law_.energy_density(F, F_previous, dt_, viscosities);
+    });
     return sum;
   }
 
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
-    for_points(
-        u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
-          const auto P = Law::first_piola(F, F_previous, dt_, viscosities_.at<2>(k, q));
-          const typename Kernel::Values force = G * (weight * factor * P).transpose();
-          Kernel::scatter(this->space().cell_nodes(cells_[k]), this->space().num_owned_nodes(), force, g);
-        });
+    for_points(u, [&](LocalIndex cell, int q, double weight, const Matrix& F, const Matrix& F_previous,
+                      const auto& viscosities) {
+      points().scatter(cell, q, weight * factor * law_.first_piola(F, F_previous, dt_, viscosities), g);
+    });
   }
 
   void add_hessian(std::span<const double> u, double factor, Projection projection,
                    const linalg::HessianSink& H) const override {
-    typename Kernel::Hessian K;
-    for_points(
-        u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
-          if (q == 0) K.setZero();
-          Tangent<dim> A;
-          Law::tangent(F, F_previous, dt_, viscosities_.at<2>(k, q), A);
-          if (projection == Projection::per_element) geometry::project_psd(A);
-          add_tangent_hessian(G, factor * weight, A, K);
-          if (q + 1 == table_.num_points) H.elements->add_element(cells_[k], K.data());
-        });
+    Hessian K;
+    for_points(u, [&](LocalIndex cell, int q, double weight, const Matrix& F, const Matrix& F_previous,
+                      const auto& viscosities) {
+      const auto nodes = std::ssize(this->space().cell_nodes(cell));
+      if (q == 0) K.setZero(dim * nodes, dim * nodes);
+      Tangent<dim> A;
+      law_.tangent(F, F_previous, dt_, viscosities, A);
+      if (projection == Projection::per_element) geometry::project_psd(A);
+      const Gradients gradients =
+          Eigen::Map<const Gradients>(table_.gradient(q), nodes, dim) * geometry_->inverse_edges[cell];
+      add_tangent_hessian(gradients, factor * weight, A, K);
+      if (q + 1 == table_.num_points) H.elements->add_element(cell, K.data());
+    });
   }
 
   void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
                             std::span<double> y) const override {
-    add_damping_previous<Law>(points(), step(u), p, factor, y,
+    add_damping_previous<dim>(points(), step(u), p, factor, y,
                               [](const auto& Gp, const auto& A) { return contract<dim>(Gp, A); });
   }
 
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
-    add_damping_parameter_products<Law>(points(), step(u), p, factor, g);
+    add_damping_parameter_products<dim>(points(), step(u), p, factor, g);
   }
 
   void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
                             std::span<double> y) const override {
-    add_damping_previous<Law>(points(), step(u), x, factor, y,
+    add_damping_previous<dim>(points(), step(u), x, factor, y,
                               [](const auto& Gx, const auto& A) { return contract<dim>(A, Gx); });
   }
 
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
                              double factor, std::span<double> y) const override {
-    add_damping_parameter_tangent<Law>(points(), step(u), dq, factor, y);
+    add_damping_parameter_tangent<dim>(points(), step(u), dq, factor, y);
   }
 
 private:
   CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_, viscosities_}; }
-  DampingStep<dim> step(std::span<const double> u) const { return {u, previous_, dt_}; }
+  DampingStep<dim> step(std::span<const double> u) const { return {law_, u, previous_, dt_}; }
 
+  /// act(cell, q, weight, F, F_previous, viscosities) at all points of the local cells.
   template <class Act>
   void for_points(std::span<const double> u, Act act) const {
-    for (std::size_t k = 0; k < cells_.size(); ++k) {
-      const LocalIndex cell = cells_[k];
-      const auto values = Kernel::gather(this->space().cell_nodes(cell), u);
-      const auto previous = Kernel::gather(this->space().cell_nodes(cell), previous_);
+    const CellPoints<dim> at = points();
+    for (std::size_t k = 0; k < cells_.size(); ++k)
       for (int q = 0; q < table_.num_points; ++q) {
-        const auto G = Kernel::gradients(table_, q, geometry_->inverse_edges[cell]);
-        act(k, q, geometry_->weight_factor(cell) * table_.weights[q], G,
-            Kernel::deformation_gradient(values, G), Kernel::deformation_gradient(previous, G));
+        const Matrix F = Matrix::Identity() + at.gradient(cells_[k], q, u);
+        const Matrix F_previous = Matrix::Identity() + at.gradient(cells_[k], q, previous_);
+        act(cells_[k], q, at.weight(cells_[k], q), F, F_previous, viscosities_.at<2>(k, q));
       }
-    }
   }
 
+  DampingLaw<dim> law_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   std::vector<LocalIndex> cells_;
   parameters::CellField viscosities_;
@@ -209,26 +227,16 @@ private:
   double dt_ = 1;
 };
 
-template <int dim, class Law>
-std::unique_ptr<Potential<dim>>
-make_damping_of(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                int order, std::vector<LocalIndex> cells, parameters::CellField viscosities) {
-  const auto make = [&]<int k>() -> std::unique_ptr<Potential<dim>> {
-    return std::make_unique<Damping<dim, k, Law>>(space, std::move(geometry), std::move(cells),
-                                                  std::move(viscosities));
-  };
-  return of_order(order, make);
-}
-
 } // namespace
 
 template <int dim>
 std::unique_ptr<Potential<dim>>
 make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
              int order, std::vector<LocalIndex> cells, parameters::CellField viscosities, DampingRate rate) {
-  const auto make = rate == DampingRate::endpoint ? make_damping_of<dim, EndpointRateDamping<dim>>
-                                                  : make_damping_of<dim, StrainRateDamping<dim>>;
-  return make(space, std::move(geometry), order, std::move(cells), std::move(viscosities));
+  const DampingLaw<dim>& law = rate == DampingRate::endpoint ? damping_law<EndpointRateDamping<dim>>
+                                                             : damping_law<StrainRateDamping<dim>>;
+  return std::make_unique<Damping<dim>>(law, space, std::move(geometry), order, std::move(cells),
+                                        std::move(viscosities));
 }
 
 template std::unique_ptr<Potential<2>> make_damping(const fem::FunctionSpace<2>&,

@@ -8,33 +8,65 @@
 /// compile in one of their own: beside the loops they would change what the compiler inlines there.
 namespace recoil::potentials {
 
-/// The derivatives of an elastic energy by parameters and of integrals over it, for one law.
+/// A law at the deformation gradient F of quadrature point q of the k-th cell, behind pointers to functions:
+/// the loops over points that are no part of Newton's method are compiled once, not once per law.
+template <int dim>
+struct LawAtPoint {
+  using Matrix = SquareMatrix<dim>;
+  /// F, P and W.
+  PointState<dim> (*state)(const CellPoints<dim>& points, std::size_t k, int q, const Matrix& F);
+  /// A = dP/dF.
+  void (*tangent)(const CellPoints<dim>& points, std::size_t k, int q, const Matrix& F, Tangent<dim>& A);
+  /// dP/dq_i and, unless `energies` is empty, dW/dq_i for the parameters of the law.
+  void (*by_parameters)(const CellPoints<dim>& points, std::size_t k, int q, const Matrix& F,
+                        std::span<Matrix> stresses, std::span<double> energies);
+};
+
+/// The derivatives of an elastic energy by parameters and of integrals over it.
 template <int dim>
 class ElasticDerivatives {
 public:
-  virtual ~ElasticDerivatives() = default;
+  ElasticDerivatives(const LawInfo& law, const LawAtPoint<dim>& at) : law_(law), at_(at) {}
+
   /// See Potential::quantities.
-  virtual std::vector<parameters::Quantity> quantities() const = 0;
+  std::vector<parameters::Quantity> quantities() const;
   /// See Potential::add_parameter_products.
-  virtual void add_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
-                                      std::span<const double> p, double factor,
-                                      parameters::PhysicalGradient<dim>& g) const = 0;
+  void add_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
+                              std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const;
   /// See Potential::add_parameter_tangent.
-  virtual void add_parameter_tangent(const CellPoints<dim>& points, std::span<const double> u,
-                                     const parameters::PhysicalDirection<dim>& dq, double factor,
-                                     std::span<double> y) const = 0;
+  void add_parameter_tangent(const CellPoints<dim>& points, std::span<const double> u,
+                             const parameters::PhysicalDirection<dim>& dq, double factor,
+                             std::span<double> y) const;
   /// See ElasticPotential::integrate.
-  virtual double integrate(const CellPoints<dim>& points, std::span<const double> u,
-                           const PointFunction<dim>& j, std::span<const char> selected) const = 0;
+  double integrate(const CellPoints<dim>& points, std::span<const double> u, const PointFunction<dim>& j,
+                   std::span<const char> selected) const;
   /// See ElasticPotential::add_integral_gradient.
-  virtual void add_integral_gradient(const CellPoints<dim>& points, std::span<const double> u,
-                                     const PointFunction<dim>& j, std::span<const char> selected,
-                                     double factor, std::span<double> g) const = 0;
+  void add_integral_gradient(const CellPoints<dim>& points, std::span<const double> u,
+                             const PointFunction<dim>& j, std::span<const char> selected, double factor,
+                             std::span<double> g) const;
   /// See ElasticPotential::add_integral_parameter_products. The change of j dX through the rest mesh is
   /// (j I - Gu' dj/dF) : grad dX.
-  virtual void add_integral_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
-                                               const PointFunction<dim>& j, std::span<const char> selected,
-                                               double factor, parameters::PhysicalGradient<dim>& g) const = 0;
+  void add_integral_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
+                                       const PointFunction<dim>& j, std::span<const char> selected,
+                                       double factor, parameters::PhysicalGradient<dim>& g) const;
+
+private:
+  using Matrix = SquareMatrix<dim>;
+
+  Tangent<dim> tangent(const CellPoints<dim>& points, std::size_t k, int q, const Matrix& F) const {
+    Tangent<dim> A;
+    at_.tangent(points, k, q, F, A);
+    return A;
+  }
+  /// dj/dF through F, P and W together: by_F + by_P : A + by_W P, with the exact tangent.
+  Matrix total_derivative(const CellPoints<dim>& points, std::size_t k, int q, const PointState<dim>& point,
+                          const typename PointFunction<dim>::Derivatives& j) const {
+    return j.by_F + contract<dim>(j.by_P, tangent(points, k, q, point.F)) + j.by_W * point.P;
+  }
+
+  const LawInfo& law_;
+  LawAtPoint<dim> at_;
 };
 
 template <int dim>

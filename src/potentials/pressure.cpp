@@ -276,8 +276,7 @@ make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::C
   if (!rim.empty())
     rim = where + ": the surface under pressure is open and its rim is free to move, for example at " + rim +
           "; such a pressure has no potential. Close the surface, or hold all components of its rim by "
-          "dirichlet_boundary, "
-          "or use neumann_boundary";
+          "<dirichlet_boundary>, or use <neumann_boundary>";
   parallel::agree(space.comm(), static_cast<int>(ExitCode::bad_input), rim);
   return std::make_unique<Pressure<dim>>(space, *geometry, facets, std::move(pressure));
 }

@@ -1,6 +1,7 @@
 #include "recoil/app/study/remesh/shape_path.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "experiment.hpp"
 #include "recoil/mesh/input/raw_mesh.hpp"

@@ -31,7 +31,7 @@ TEST(EnergyWatch, EndsRunsThatAreFedEnergy) {
   EXPECT_EQ(solver.fault(), "");
   for (int step = 1; solver.fault().empty() && step < 100; ++step) run(solver, step);
   EXPECT_LT(solver.step(), 100);
-  for (const char* part : {"explicit_share from 2", "has fed", "dissipated_integrator"})
+  for (const char* part : {"<explicit_share> from 2", "has fed", "dissipated_integrator"})
     EXPECT_NE(solver.fault().find(part), std::string::npos) << solver.fault();
   EXPECT_GT(-solver.ledger().dissipated_integrator, 0.25 * solver.ledger().kinetic);
 }

@@ -377,7 +377,7 @@ TEST(Leapfrog, SaysWhenItIsUnstableOrInterrupted) {
   EXPECT_FALSE(outcome.accepted);
   EXPECT_FALSE(outcome.interrupted);
   EXPECT_EQ(outcome.repetitions, 0) << "a halved step has the same sub-steps";
-  EXPECT_NE(outcome.failure.find("lower explicit_share"), std::string::npos) << outcome.failure;
+  EXPECT_NE(outcome.failure.find("lower <explicit_share>"), std::string::npos) << outcome.failure;
   EXPECT_EQ(solver.step(), 0);
   int questions = 0;
   solver.interrupt_when([&] { return ++questions == 3; });

@@ -75,7 +75,7 @@ def predict(recoil):
     for name, scene, key in (
             ("refined", cube(4), "n_refs 12"),
             ("divided", cube(4, geometry=[{"name": "cube", "generator": generator}]), "divisions [10000, 10000, 10000]"),
-            ("copied", cube(4), "array/size [3000, 3000, 3000]")):
+            ("copied", cube(4), "an array of sizes [3000, 3000, 3000]")):
         if name == "refined":
             scene["geometry"][0]["n_refs"] = 12
         if name == "copied":

@@ -120,7 +120,7 @@ TEST(SharedEdges, PushAlongFlatParts) {
       warnings_of(raw),
       AllOf(HasSubstr("/geometry/floor: an edge inside of a flat part is shared by more than two "
                       "triangles (triangles 0, 1, 2, counted from 0) between (0, 0, 0) and (1, 1, 0)"),
-            HasSubstr("contact/dhat")));
+            HasSubstr("<dhat>")));
   RawMesh star;
   star.vertices = {{0, 0, 0}, {0, 0, 1}};
   for (int k = 0; k < 3; ++k) {
@@ -205,10 +205,10 @@ TEST(Overlaps, OfSeveralObstacles) {
                               "seam around (1, 0.5, 0): contact pushes bodies along the plane"),
                     HasSubstr("into one file")));
   EXPECT_EQ(warned("v 1 0 0\nv 2 0 1\nv 2 1 1\nv 1 1 0\nf 1 2 3\nf 1 3 4\n"), "") << "an edge, no seam";
-  EXPECT_THAT(
-      warned("v 0.2 0.3 0\nv 0.7 0.4 0\nv 0.7 0.4 1\nf 1 2 3\n"),
-      AllOf(HasSubstr("/geometry/b ("), HasSubstr("b.obj): the obstacle ends on a flat part of /geometry/a"),
-            HasSubstr("around (0.5125, 0.3625, 0), one of 2 such"), HasSubstr("contact/dhat before")));
+  EXPECT_THAT(warned("v 0.2 0.3 0\nv 0.7 0.4 0\nv 0.7 0.4 1\nf 1 2 3\n"),
+              AllOf(HasSubstr("/geometry/b ("),
+                    HasSubstr("b.obj): the obstacle ends on a flat part of /geometry/a"),
+                    HasSubstr("around (0.5125, 0.3625, 0), one of 2 such"), HasSubstr("<dhat> before")));
   EXPECT_EQ(warned("v 0 0 0\nv 1 0 0\nv 1 0 1\nf 1 2 3\n"), "") << "a wall on the rim makes a corner";
   EXPECT_EQ(warned("v 0 0 0.1\nv 1 0 0.1\nv 1 1 0.1\nf 1 2 3\n"), "");
 }

@@ -114,8 +114,9 @@ TEST(CopyOffsets, FirstIndexOutermost) {
       message_of([&] {
         copy_offsets({{30000, 1, 30000}, 1, false}, box, 3, "/a", 6, 8);
       }),
-      AllOf(HasSubstr("/a: array/size [30000, 1, 30000] makes about 5.4e+09 cells and 7.2e+09 vertices"),
-            HasSubstr("of memory"), HasSubstr("take fewer copies")));
+      AllOf(
+          HasSubstr("/a: an array of sizes [30000, 1, 30000] makes about 5.4e+09 cells and 7.2e+09 vertices"),
+          HasSubstr("of memory"), HasSubstr("take fewer copies")));
 }
 
 } // namespace

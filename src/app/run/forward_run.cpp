@@ -13,6 +13,7 @@
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/memory.hpp"
+#include "recoil/base/option_names.hpp"
 #include "recoil/base/phases.hpp"
 #include "recoil/base/version.hpp"
 
@@ -164,7 +165,7 @@ ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std
       failure = fmt::format("step {} failed", solver_.step() + 1);
       if (outcome.repetitions > 0)
         failure += fmt::format(" after {} repetition(s) with smaller steps", outcome.repetitions);
-      failure += ": " + outcome.failure;
+      failure += ": " + name_options(outcome.failure);
       code = ExitCode::no_solution;
       break;
     }
@@ -178,7 +179,8 @@ ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std
                          outcome.description, watch.seconds(), format_duration(remaining.seconds_left())));
     progress_.show(remaining);
     if (const std::string fault = solver_.fault(); !fault.empty()) {
-      failure = fmt::format("after step {} at t = {:g} s {}", solver_.step(), solver_.time(), fault);
+      failure =
+          fmt::format("after step {} at t = {:g} s {}", solver_.step(), solver_.time(), name_options(fault));
       code = ExitCode::no_solution;
       break;
     }

@@ -6,9 +6,8 @@
 #include <span>
 #include <string>
 
-#include <Eigen/Eigenvalues>
-
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::fem {
 
@@ -130,9 +129,9 @@ LineRule gauss_jacobi(int n, int a) {
       jacobi(k, k - 1) = jacobi(k - 1, k) =
           std::sqrt(4.0 * k * k * (k + a) * (k + a) / (s * s * (s + 1.0) * (s - 1.0)));
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(jacobi);
-  return {(0.5 + 0.5 * eigen.eigenvalues().array()).matrix(),
-          eigen.eigenvectors().row(0).transpose().array().square().matrix() / (a + 1.0)};
+  const linalg::SymmetricEigen eigen = linalg::symmetric_eigen(jacobi);
+  return {(0.5 + 0.5 * eigen.values.array()).matrix(),
+          eigen.vectors.row(0).transpose().array().square().matrix() / (a + 1.0)};
 }
 
 template <int dim>

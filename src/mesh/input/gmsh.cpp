@@ -206,7 +206,7 @@ RawMesh GmshMesh::finish(FileCursor& cursor) && {
           refused_position_[dim],
           "element of type " + std::to_string(type) + " (" + std::string(name) + "): " +
               (simplex ? "curved elements of higher order are not supported; mesh with Mesh.ElementOrder = 1 "
-                         "and set the order with space/discr_order"
+                         "and set the order with <discr_order>"
                        : "only triangles and tetrahedra are supported; mesh with simplices"));
     }
   keep_highest_dimension(mesh_);

@@ -183,7 +183,7 @@ void check_shared_edges(const SurfaceMesh& surface, std::span<const std::int32_t
     log_warning_once(
         fmt::format("{}: an edge inside of a flat part is shared by more than two triangles {}{}: contact "
                     "pushes bodies along the flat part there; remove hidden triangles, or make what meets "
-                    "the flat part an obstacle of its own that ends more than contact/dhat before it",
+                    "the flat part an obstacle of its own that ends more than <dhat> before it",
                     where, first, out_of(flat)));
 }
 
@@ -293,7 +293,7 @@ bool coincide(const SurfaceMesh& a, const SurfaceMesh& b, const std::vector<Over
 }
 
 constexpr const char* end_of_rims = "contact pushes bodies along the flat part at the edge, on both of its "
-                                    "sides; where they come near, end it more than contact/dhat before";
+                                    "sides; where they come near, end it more than <dhat> before";
 
 void warn_of_rims(const SurfaceMesh& a, const Rim& rim_a, const std::string& where_a, const SurfaceMesh& b,
                   const Rim& rim_b, const std::string& where_b) {
@@ -441,7 +441,7 @@ void check_between(std::span<const SurfaceMesh> surfaces, std::span<const std::s
         warn_of_rims(surfaces[b], rims[b], where[b], surfaces[a], rims[a], where[a]);
       } else {
         log_warning_once(fmt::format("{}: the obstacles lie on each other around {}{}: contact counts both; "
-                                     "take one of them out, or move it by more than contact/dhat",
+                                     "take one of them out, or move it by more than <dhat>",
                                      both, describe(found[0].place, 3), out_of(found.size())));
       }
     }

@@ -120,19 +120,19 @@ std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen
                                           const std::string& where, double cells, double vertices) {
   std::array<int, 3> size{1, 1, 1};
   if (copies.size.size() < 2 || copies.size.size() > 3)
-    throw InputError(where, "array/size has " + std::to_string(copies.size.size()) +
-                                " numbers; it needs one per axis");
+    throw InputError(where,
+                     "the array has " + std::to_string(copies.size.size()) + " sizes; it needs one per axis");
   std::copy(copies.size.begin(), copies.size.end(), size.begin());
   double count = 1;
   for (const int n : size) {
     if (n < 1)
-      throw InputError(where, "array/size has the entry " + std::to_string(n) + "; it must be at least 1");
+      throw InputError(where, "the array has the size " + std::to_string(n) + "; it must be at least 1");
     count *= n;
   }
   if (dim == 2 && size[2] != 1)
     throw InputError(where,
-                     "array/size asks for " + std::to_string(size[2]) + " copies along z in a scene in 2D");
-  require_mesh_memory(count * cells, count * vertices, where, "array/size [" + list_of(size) + "]",
+                     "the array asks for " + std::to_string(size[2]) + " copies along z in a scene in 2D");
+  require_mesh_memory(count * cells, count * vertices, where, "an array of sizes [" + list_of(size) + "]",
                       "take fewer copies");
   const Eigen::Vector3d unit = copies.relative ? Eigen::Vector3d(box.sizes()) : Eigen::Vector3d::Ones();
   std::vector<Eigen::Vector3d> offsets;

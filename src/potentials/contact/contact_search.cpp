@@ -86,7 +86,7 @@ double ContactSearch<dim>::cover(const std::vector<Point>& from, const std::vect
   const double limit = surface_->comm().min(memory_limit().bytes);
   const double bearable = std::min(limit / bytes_per_pair, 1e18);
   if (!search(from, from, least_margin_of_reach * reach_, bearable))
-    throw InputError("/contact/dhat", describe_too_many(reach_, bearable, limit));
+    throw InputError("<dhat>", describe_too_many(reach_, bearable, limit));
   return 0;
 }
 

@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
-
 #include "recoil/geometry/differentiated.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::potentials {
 
@@ -533,10 +532,10 @@ Eigen::VectorXd geometric_gradient(const GeometricStencil<dim>& stencil, const G
 }
 
 void project_psd(Eigen::MatrixXd& A) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
-  if (solver.info() != Eigen::Success || solver.eigenvalues()[0] >= 0) return;
-  const Eigen::MatrixXd& V = solver.eigenvectors();
-  const Eigen::MatrixXd scaled_vectors = V * solver.eigenvalues().cwiseMax(0).asDiagonal();
+  const linalg::SymmetricEigen eigen = linalg::symmetric_eigen(A);
+  if (!eigen.converged || eigen.values[0] >= 0) return;
+  const Eigen::MatrixXd& V = eigen.vectors;
+  const Eigen::MatrixXd scaled_vectors = V * eigen.values.cwiseMax(0).asDiagonal();
   A.noalias() = scaled_vectors * V.transpose();
   A = (0.5 * (A + A.transpose())).eval();
 }

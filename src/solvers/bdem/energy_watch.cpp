@@ -55,9 +55,9 @@ std::string EnergyWatch::of_feeding(const ParticleLedger& ledger, const BondedPa
                   -ledger.dissipated_integrator, 100 * fed(ledger));
   if (options.integrator == ParticleIntegrator::leapfrog)
     return of + fmt::format("; leapfrog does so in sub-steps that are too long, of {:.3g} s here: lower "
-                            "solver/bonded_particles/explicit_share from {:g}",
+                            "<explicit_share> from {:g}",
                             sub_step, options.explicit_share);
-  return of + fmt::format("; take steps shorter than time/dt = {:g} s", options.dt);
+  return of + fmt::format("; take steps shorter than <dt> = {:g} s", options.dt);
 }
 
 std::string EnergyWatch::fault(const ParticleLedger& ledger, const BondedParticlesOptions& options,
@@ -74,15 +74,13 @@ std::string EnergyWatch::warning(const ParticleLedger& ledger, const BondedParti
   if (options.integrator == ParticleIntegrator::leapfrog || damped < resolution_ || damped < taken ||
       damped < damped_with_warning * in_play_)
     return "";
-  std::string cure =
-      is_backward_euler(options.integrator)
-          ? "take \"integrator\": \"mid_reflectT\" in solver/bonded_particles, which does not damp, or "
-            "shorter steps"
-          : fmt::format("take steps shorter than time/dt = {:g} s", options.dt);
+  std::string cure = is_backward_euler(options.integrator)
+                         ? "take \"mid_reflectT\" as <integrator>, which does not damp, or "
+                           "shorter steps"
+                         : fmt::format("take steps shorter than <dt> = {:g} s", options.dt);
   if (ledger.broken > 0 && options.sudden_breaking != SuddenBreaking::leapfrog)
-    cure +=
-        "; or have leapfrog take the steps that break bonds, \"sudden_breaking\": \"leapfrog\" with a small "
-        "`max_broken_share`";
+    cure += "; or have leapfrog take the steps that break bonds, <sudden_breaking> \"leapfrog\" with a small "
+            "<max_broken_share>";
   return fmt::format("the integrator has dissipated {:.3g} J, more than the {:.3g} J that broken bonds and "
                      "friction have taken (dissipated_integrator in ledger.csv): the motion is damped by its "
                      "steps, not by the material; {}",

@@ -54,7 +54,7 @@ ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share)
     : problem_(problem), longest_(share * critical_time_step(problem)), bonds_(problem) {
   if (!(share > 0))
     throw InputError(
-        "explicit_share",
+        "<explicit_share>",
         fmt::format("sub-steps of {} critical time steps; give a number above 0, stable are those "
                     "below about 1",
                     share));

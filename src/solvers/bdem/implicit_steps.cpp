@@ -30,7 +30,7 @@ constexpr int max_friction_passes = 100;
 constexpr double tolerance_factor = 30;
 constexpr const char* blocked =
     "with prescribed particles or obstacles still on their way into others; move them less in a step "
-    "(/boundary_conditions/dirichlet_boundary, /boundary_conditions/obstacle_displacements, /time/dt)";
+    "(<dirichlet_boundary>, <obstacle_displacements>, <dt>)";
 
 } // namespace
 
@@ -115,7 +115,7 @@ bool ImplicitSteps::relag_friction(const stepping::State& from, std::span<const 
   }
   if (until_converged)
     log_warning(fmt::format("friction has not converged after {} solves of a step{}; take shorter steps "
-                            "(/time/dt)",
+                            "(<dt>)",
                             passes, particle_of_largest(way, step.u, "the last one moved most")));
   return true;
 }
@@ -402,11 +402,10 @@ void ImplicitSteps::name_loose_piece(ParticleStep& step) const {
   problem_.update(step.u.local());
   const std::string loose = describe_loose_piece(problem_, step.u.local());
   if (loose.empty()) return;
-  step.failure =
-      loose +
-      "; hold it by `dirichlet_boundary`, take bonds that soften (solver/bonded_particles/damage_width) "
-      "and keep a trace of their stiffness, or a dynamic scene without time/quasistatic (" +
-      step.failure + ")";
+  step.failure = loose +
+                 "; hold it by <dirichlet_boundary>, take bonds that soften (<damage_width>) "
+                 "and keep a trace of their stiffness, or a dynamic scene without <quasistatic> (" +
+                 step.failure + ")";
 }
 
 /// Breaks the bonds that are overstressed most at the iterate; returns how many on all ranks.
@@ -433,18 +432,16 @@ bool ImplicitSteps::break_until_none(const stepping::State& from, std::span<cons
     ++pass;
     if (double(count) > most_broken) {
       step.breaks_suddenly = true;
-      step.failure = fmt::format("{} bonds break at once, more than max_broken_share of all "
-                                 "(/solver/bonded_particles/max_broken_share){}",
-                                 count, last_break(step));
+      step.failure = fmt::format("{} bonds break at once, more than <max_broken_share> of all{}", count,
+                                 last_break(step));
       return false;
     }
     if (!relax(momentum, step)) return false;
     if (accuracy_ == Accuracy::converged && !relag_friction(from, momentum, dt, step)) return false;
   }
-  step.failure =
-      fmt::format("bonds still break after {} passes of a step{}; take shorter steps (/time/dt), or "
-                  "a lower /solver/bonded_particles/cascade_share, so that more break in a pass",
-                  options_.max_cascade_passes, last_break(step));
+  step.failure = fmt::format("bonds still break after {} passes of a step{}; take shorter steps (<dt>), or "
+                             "a lower <cascade_share>, so that more break in a pass",
+                             options_.max_cascade_passes, last_break(step));
   return false;
 }
 

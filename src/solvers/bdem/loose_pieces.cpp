@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
+#include "recoil/linalg/dense.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/fragments.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
@@ -73,7 +73,7 @@ int num_held_motions(const Piece& piece) {
       if (at->prescribed[3 + i] != 0) sum += turn * turn.transpose();
     }
   }
-  const Vector6 values = Eigen::SelfAdjointEigenSolver<Matrix6>(sum).eigenvalues();
+  const Eigen::VectorXd values = linalg::symmetric_eigen(sum).values;
   return int((values.array() > 1e-10 * values.maxCoeff()).count());
 }
 

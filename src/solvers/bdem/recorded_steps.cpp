@@ -30,11 +30,11 @@ std::array<std::pair<const parameters::Quantity*, double>, 4> by_quantities(cons
 void require_adjoint(const BondedParticles& problem, const BondedParticlesOptions& options) {
   const ParticleIntegrator integrator = options.integrator;
   if (integrator == ParticleIntegrator::del_exact || integrator == ParticleIntegrator::leapfrog)
-    throw InputError("time/integrator",
+    throw InputError("<integrator>",
                      "gradients need quasistatic steps, be_reflect or mid_reflectT; others have no adjoint");
   if (problem.friction && problem.friction->acts() && options.friction_iterations != 1)
     throw InputError(
-        "solver/contact/friction_iterations",
+        "<friction_iterations>",
         "gradients of bonded particles need 1, normal forces of friction from the start of a step");
   bool mixed = false;
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
@@ -42,7 +42,7 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
     mixed |= std::count(flags, flags + 3, 0) % 3 != 0;
   }
   if (problem.particles->points->comm->any(mixed))
-    throw InputError("boundary_conditions/dirichlet_boundary",
+    throw InputError("<dirichlet_boundary>",
                      "gradients need particles that may turn about all axes or about none");
 }
 

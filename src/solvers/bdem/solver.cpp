@@ -34,11 +34,11 @@ struct BondedParticlesSolver::Implementation {
       : problem(std::move(given)), options(chosen), objective(problem, options),
         implicit_steps(problem, options, objective), history(1, implicit_steps.manifold()), watch(problem) {
     if (problem.softens() && !problem.strength)
-      throw InputError("solver/bonded_particles/damage_width",
+      throw InputError("<damage_width>",
                        "bonds soften where they reach their strength, and none has one; give a material "
                        "`tensile_strength` or `shear_strength`, or leave this out");
     if (problem.softens() && options.integrator == ParticleIntegrator::leapfrog)
-      throw InputError("solver/bonded_particles/damage_width",
+      throw InputError("<damage_width>",
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
     switches = may_switch();
@@ -113,7 +113,7 @@ void warn_of_overlap(const BondedParticles& problem, double deepest) {
   if (deepest > much)
     log_warning_once(fmt::format("contact has let particles overlap by {:.0f} % of a radius and more: the "
                                  "penalty of leapfrog is too soft for their speeds; raise "
-                                 "solver/contact/barrier_stiffness, {:g} N/m here",
+                                 "<barrier_stiffness>, {:g} N/m here",
                                  100 * much, problem.barrier->stiffness()));
 }
 
@@ -148,11 +148,10 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
   if (!step.done)
-    step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s{}; lower explicit_share "
-                               "(solver/bonded_particles/explicit_share), {:g} here",
-                               dt / explicit_steps->num_sub_steps(dt),
-                               has_barrier() ? ", or particles overlap, where the barrier is infinite" : "",
-                               options.explicit_share);
+    step.failure = fmt::format(
+        "leapfrog is unstable with sub-steps of {:.3g} s{}; lower <explicit_share>, {:g} here",
+        dt / explicit_steps->num_sub_steps(dt),
+        has_barrier() ? ", or particles overlap, where the barrier is infinite" : "", options.explicit_share);
   return step;
 }
 
@@ -204,7 +203,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::
     problem.bonds->set_broken(intact_before);
     if (steps_of_leapfrog == 0)
       log_info("motion breaks bonds: leapfrog takes this step and those after it that need it "
-               "(solver/bonded_particles/sudden_breaking)");
+               "(<sudden_breaking>)");
   }
   ParticleStep step = take_explicit(from, before, time, dt);
   last_is_explicit = true;

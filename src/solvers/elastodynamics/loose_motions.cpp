@@ -4,11 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include "recoil/base/log.hpp"
+#include "recoil/linalg/dense.hpp"
 #include "recoil/solvers/elastodynamics/loose_places.hpp"
 
 namespace recoil::solvers {
@@ -31,7 +30,7 @@ constexpr int most_moves = 20;
 constexpr double axis_tolerance = 1e-6;
 constexpr std::size_t most_named = 3;
 constexpr const char* axis_names[] = {"x", "y", "z"};
-constexpr const char* cure = "prescribe displacements that hold it (/boundary_conditions/dirichlet_boundary)";
+constexpr const char* cure = "prescribe displacements that hold it (<dirichlet_boundary>)";
 
 /// Vectors in text; what is round-off beside the largest entry is 0.
 std::string in_text(const Eigen::VectorXd& vector) {
@@ -45,8 +44,7 @@ std::string in_text(const Eigen::VectorXd& vector) {
 
 /// "x, y and (0, 0.6, 0.8)": a basis of the space of the columns, of axes as far as they lie in it.
 std::string directions_in_text(const Eigen::MatrixXd& columns, Eigen::Index rank) {
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(columns, Eigen::ComputeThinU);
-  Eigen::MatrixXd basis = svd.matrixU().leftCols(rank);
+  Eigen::MatrixXd basis = linalg::singular_values(columns).U.leftCols(rank);
   std::vector<std::string> names;
   for (Eigen::Index axis = 0; axis < basis.rows(); ++axis) {
     if (basis.row(axis).norm() < 1 - axis_tolerance) continue;
@@ -54,8 +52,8 @@ std::string directions_in_text(const Eigen::MatrixXd& columns, Eigen::Index rank
     basis.row(axis).setZero();
   }
   if (std::ssize(names) < rank) {
-    const Eigen::JacobiSVD<Eigen::MatrixXd> rest(basis, Eigen::ComputeThinU);
-    for (Eigen::Index k = 0; std::ssize(names) < rank; ++k) names.push_back(in_text(rest.matrixU().col(k)));
+    const linalg::SingularValues rest = linalg::singular_values(basis);
+    for (Eigen::Index k = 0; std::ssize(names) < rank; ++k) names.push_back(in_text(rest.U.col(k)));
   }
   std::string text;
   for (std::size_t k = 0; k < names.size(); ++k)
@@ -191,9 +189,9 @@ LooseMotions<dim>::resistances(IncrementalPotential<dim>& objective, const linal
     if (pieces_[p].is_linear || count == 0) continue;
     Eigen::MatrixXd matrix(count, count);
     for (Eigen::Index k = 0; k < count; ++k) matrix.col(k) = motions[p].transpose() * changes[k][p].force;
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver((matrix + matrix.transpose()) / 2);
-    found[p].values = solver.eigenvalues();
-    found[p].motions = motions[p] * solver.eigenvectors();
+    const linalg::SymmetricEigen eigen = linalg::symmetric_eigen((matrix + matrix.transpose()) / 2);
+    found[p].values = eigen.values;
+    found[p].motions = motions[p] * eigen.vectors;
     found[p].limit = resisting_share * found[p].magnitude / pieces_[p].size;
   }
   return found;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <Eigen/LU>
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::solvers {
 
@@ -38,7 +38,7 @@ LooseSpace<dim>::LooseSpace(const RigidPieces<dim>& pieces, const potentials::Ma
     const Eigen::Index count = motions_[p].cols();
     Eigen::MatrixXd gram(count, count);
     for (Eigen::Index k = 0; k < count; ++k) gram.col(k) = grams[k].col(Eigen::Index(p)).head(count);
-    inverses_.push_back(count > 0 ? Eigen::MatrixXd(gram.inverse()) : gram);
+    inverses_.push_back(count > 0 ? linalg::inverse(gram) : gram);
   }
 }
 

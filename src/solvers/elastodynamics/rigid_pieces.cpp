@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 
 #include "recoil/fem/pieces.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::solvers {
 
@@ -56,11 +56,11 @@ struct TwistExponential {
 } // namespace
 
 Eigen::MatrixXd null_space(const Eigen::MatrixXd& gram) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
+  const linalg::SymmetricEigen eigen = linalg::symmetric_eigen(gram);
   const double limit = null_share * gram.trace();
   Eigen::Index count = 0;
-  while (count < gram.rows() && solver.eigenvalues()[count] <= limit) ++count;
-  return solver.eigenvectors().leftCols(count);
+  while (count < gram.rows() && eigen.values[count] <= limit) ++count;
+  return eigen.vectors.leftCols(count);
 }
 
 template <int dim>

@@ -9,6 +9,7 @@
 #include "recoil/app/study/experiment/known_run_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/base/option_names.hpp"
 #include "recoil/inverse/residual_factor.hpp"
 
 namespace recoil::app {
@@ -68,7 +69,7 @@ ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const 
   const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
   ExperimentValue result;
   result.newton_iterations = stepping::count_of(found.effort, "Newton iterations");
-  result.failure = found.failure;
+  result.failure = name_options(found.failure);
   if (!result.failure.empty()) return result;
   result.objective = found.objective;
   result.terms = found.terms;
@@ -85,7 +86,7 @@ ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const 
 
 ExperimentGradient HostedExperiment::sweep(const DesignSpace& space, std::span<const double> values) {
   const inverse::ObjectiveGradient found = objective_.gradient(values_of(space, values));
-  if (!found.failure.empty()) return {{}, found.failure};
+  if (!found.failure.empty()) return {{}, name_options(found.failure)};
   return {sum_over_group(space, found.values), ""};
 }
 
@@ -119,7 +120,7 @@ ExperimentFactor HostedExperiment::factorise(const DesignSpace& space, std::span
   }
   const ParameterValues q = values_of(space, space.values(x));
   const inverse::ResidualChanges found = objective_.jacobian(q, directions);
-  if (!found.failure.empty()) return {{}, found.failure};
+  if (!found.failure.empty()) return {{}, name_options(found.failure)};
   const Eigen::MatrixXd own = inverse::triangular_factor(comm_, found.columns, objective_.residuals(q));
   variables.push_back(n); // the residuals themselves
   Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(n + 1, n + 1);
@@ -140,14 +141,14 @@ ExperimentProduct HostedExperiment::multiply(const DesignSpace& space, std::span
 ExperimentPeaks HostedExperiment::find_peaks(const DesignSpace& space, std::span<const double> values) {
   const ParameterValues q = values_of(space, values);
   const inverse::ObjectiveValue found = objective_.value(q);
-  if (!found.failure.empty()) return {{}, found.failure};
+  if (!found.failure.empty()) return {{}, name_options(found.failure)};
   return {model_->peaks(objective_.residuals(q)), ""};
 }
 
 ExperimentResiduals HostedExperiment::summarise(const DesignSpace& space, std::span<const double> values) {
   const ParameterValues q = values_of(space, values);
   const inverse::ObjectiveValue found = objective_.value(q);
-  if (!found.failure.empty()) return {{}, found.failure};
+  if (!found.failure.empty()) return {{}, name_options(found.failure)};
   return {summarise_residuals(comm_, model_->residual_rows(), objective_.residuals(q)), ""};
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +12,7 @@
 #include "recoil/base/log.hpp"
 #include "recoil/base/progress.hpp"
 #include "recoil/inverse/residual_factor.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::app {
 
@@ -208,9 +208,7 @@ double Descender::free_step(const std::vector<double>& x) {
       free.push_back(static_cast<Eigen::Index>(i));
   if (free.empty()) return 0;
   const Eigen::MatrixXd J = R(Eigen::all, free);
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(J);
-  const Eigen::VectorXd rotated = qr.householderQ().transpose() * R.col(R.cols() - 1);
-  return rotated.head(qr.rank()).norm();
+  return linalg::norm_in_range(J, R.col(R.cols() - 1));
 }
 
 linalg::BoundedMinimum Descender::minimize(const inverse::DesignVariables& variables,

@@ -1,0 +1,41 @@
+# The headers that nearly every source includes, parsed once for each optimisation that libraries are compiled with: up to
+# half of the time of a short source is what it includes.
+function(recoil_add_precompiled_headers name)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cpp CONTENT "// Its precompiled headers are used by the libraries.\n")
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE recoil_options Eigen3::Eigen PkgConfig::PETSC)
+  target_compile_options(${name} PRIVATE ${ARGN})
+  target_precompile_headers(
+    ${name} PRIVATE <algorithm> <array> <cmath> <filesystem> <functional> <limits> <map> <memory> <numeric> <optional> <set>
+    <span> <string> <string_view> <utility> <variant> <vector> <Eigen/Core> <Eigen/Geometry>)
+endfunction()
+recoil_add_precompiled_headers(recoil_headers)
+recoil_add_precompiled_headers(recoil_headers_of_cold_sources ${recoil_little_optimisation})
+
+get_property(folders DIRECTORY PROPERTY SUBDIRECTORIES)
+foreach(folder IN LISTS folders)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    get_target_property(sources ${target} SOURCES)
+    get_target_property(folder_of_target ${target} SOURCE_DIR)
+    # Libraries without PETSc are compiled without the options that it brings.
+    if(NOT type MATCHES "(STATIC|SHARED)_LIBRARY" OR target MATCHES "^recoil_(base|parallel|geometry|io|collide)$")
+      continue()
+    endif()
+    get_target_property(options ${target} COMPILE_OPTIONS)
+    if(options MATCHES "-O1")
+      target_precompile_headers(${target} REUSE_FROM recoil_headers_of_cold_sources)
+    else()
+      target_precompile_headers(${target} REUSE_FROM recoil_headers)
+    endif()
+    # Sources with options of their own cannot use them.
+    foreach(source IN LISTS sources)
+      get_filename_component(source ${source} ABSOLUTE BASE_DIR ${folder_of_target})
+      get_source_file_property(own_options ${source} TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
+      if(own_options)
+        set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
