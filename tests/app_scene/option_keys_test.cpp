@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recoil/app/scene/scene_keys.hpp"
+#include "app_scene/scene_text.hpp"
 
 namespace recoil::app::option_keys_test {
 namespace {
