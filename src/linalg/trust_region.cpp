@@ -227,7 +227,7 @@ private:
     if (free.empty()) return {0, 0};
     const VectorXd unit = scale_(free).cwiseInverse();
     const MatrixXd A = jacobian_(Eigen::all, free) * unit.asDiagonal();
-    const VectorXd y = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(A).solve(residual_);
+    const VectorXd y = least_norm_solution(A, residual_);
     return {cosine, y.cwiseProduct(unit).lpNorm<Eigen::Infinity>()};
   }
 

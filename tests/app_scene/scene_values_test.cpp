@@ -209,7 +209,7 @@ TEST(SceneValues, TermsOfALaw) {
   EXPECT_EQ(material.find("mus_3"), nullptr);
   const auto single =
       read_changed(R"({"materials": {"type": "UnconstrainedOgden", "mus": 3, "alphas": 2, "Ds": 1}})").scene;
-  EXPECT_EQ(constant(*single.materials[0].find("mus_1")), 3);
+  EXPECT_EQ(constant(*elements_of(single).materials[0].find("mus_1")), 3);
 }
 
 TEST(SceneValues, NumbersWithUnits) {

@@ -22,7 +22,7 @@ using linalg::Vector;
 
 enum Parameter { mass, stiffness, barrier, gravity, drag, start_speed, num_parameters };
 using Parameters = std::vector<double>;
-inline const Parameters reference{1.3, 40.0, 3.0, 9.81, 0.4, 2.0};
+inline constexpr Parameters reference{1.3, 40.0, 3.0, 9.81, 0.4, 2.0};
 
 inline constexpr int num_discs = 5;
 inline constexpr double radius = 0.4, dhat = 0.25, rest_length = 0.15, time_step = 0.05;
