@@ -9,8 +9,8 @@ namespace {
 
 /// `solver/discs`.
 struct DiscSpec {
-  double mass = reference[discs::mass], stiffness = reference[discs::stiffness],
-         drag = reference[discs::drag];
+  double mass = reference_values[discs::mass], stiffness = reference_values[discs::stiffness],
+         drag = reference_values[discs::drag];
 };
 
 struct DiscScene : app::SolverSceneOf<DiscScene> {

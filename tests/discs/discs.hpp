@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -22,7 +23,8 @@ using linalg::Vector;
 
 enum Parameter { mass, stiffness, barrier, gravity, drag, start_speed, num_parameters };
 using Parameters = std::vector<double>;
-inline constexpr Parameters reference{1.3, 40.0, 3.0, 9.81, 0.4, 2.0};
+inline constexpr std::array reference_values{1.3, 40.0, 3.0, 9.81, 0.4, 2.0};
+inline const Parameters reference(reference_values.begin(), reference_values.end());
 
 inline constexpr int num_discs = 5;
 inline constexpr double radius = 0.4, dhat = 0.25, rest_length = 0.15, time_step = 0.05;
