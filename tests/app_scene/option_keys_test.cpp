@@ -10,7 +10,8 @@ namespace {
 bool is_key(const std::string& key) {
   for (const KeySection& section : scene_keys().sections)
     for (const Key& row : section.keys)
-      if (key == row.pattern) return true;
+      for (const std::string& pattern : expand_braces(row.pattern))
+        if (key == pattern) return true;
   return false;
 }
 
