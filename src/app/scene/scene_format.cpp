@@ -173,10 +173,10 @@ public:
     // What is switched off is not looked at.
     if (!item.is_object() || (item.has("enabled") && !item["enabled"].flag())) return;
     // A single object may stand for a list of them.
-    const auto& children = node.children.empty() && node.item ? node.item->children : node.children;
-    for (const auto& [name, child] : children) {
-      if (!item.has(name.c_str())) continue;
-      const Item member = item[name.c_str()];
+    for (const KeyNode* child : node.ordered.empty() && node.item ? node.item->ordered : node.ordered) {
+      const char* name = child->name.c_str();
+      if (!item.has(name)) continue;
+      const Item member = item[name];
       const Key& key = *child->key;
       if (!key.is_for(kind_.name) && !is_frame(key) && !is_default(key, nlohmann::json::parse(member.dump())))
         member.fail("is of " + things_of(key.solvers) + ", this is a scene of " + kind_.things + "; " +
