@@ -20,7 +20,7 @@ struct Function {
   constexpr Function(std::string_view n, double (*f)(double, double, double))
       : name(n), arity(3), of_three(f) {}
 
-  /// Of the arguments `top[-arity] .. top[-1]`.
+  /// The value for the arguments `top[-arity] .. top[-1]`.
   double operator()(const double* top) const {
     if (arity == 1) return of_one(top[-1]);
     return arity == 2 ? of_two(top[-2], top[-1]) : of_three(top[-3], top[-2], top[-1]);

@@ -54,7 +54,7 @@ double control_group_bytes() {
   return bytes;
 }
 
-/// What `ulimit -v` leaves beside the addresses in use.
+/// What `ulimit -v` leaves besides the addresses in use.
 double address_space_bytes() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;

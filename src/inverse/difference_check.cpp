@@ -23,7 +23,7 @@ constexpr double explained = 1e-6;
 
 using Quotients = std::span<const DifferenceQuotient>;
 
-/// Of the difference (f(h) - f(-h)) / (2 h), or (4 f(h) - f(2 h) - 3 f(0)) / (2 h).
+/// The noise of the difference (f(h) - f(-h)) / (2 h), or (4 f(h) - f(2 h) - 3 f(0)) / (2 h).
 double noise_of(const DifferenceQuotient& quotient, double noise) {
   const double factor = quotient.is_one_sided ? std::sqrt(26.0) / 2 : std::sqrt(0.5);
   return noise_margin * noise * factor / quotient.step;

@@ -99,7 +99,7 @@ std::vector<double> in_units(std::span<const double> x, const DesignVariables& v
   return z;
 }
 
-/// The inverse; rounding must not lead out of the bounds.
+/// Values from those in units of the ranges; rounding must not lead out of the bounds.
 std::vector<double> from_units(std::span<const double> z, const DesignVariables& variables) {
   std::vector<double> x(z.size());
   for (std::size_t i = 0; i < x.size(); ++i)

@@ -40,7 +40,7 @@ std::vector<double> GaussianPrior::rows_of(std::span<const double> z, Scale scal
   return rows;
 }
 
-/// The same from rows to variables.
+/// Values of the variables from those of the rows.
 template <class Scale>
 std::vector<double> GaussianPrior::variables_of(std::span<const double> rows, Scale scale,
                                                 FieldProduct product) const {

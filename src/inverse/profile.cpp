@@ -20,7 +20,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Of the distance between an end and the fit.
+/// Tolerance of an end, as a share of its distance from the fit.
 constexpr double end_tolerance = 1e-3;
 /// Shares of the level: what a fit of the other variables may leave, and by how much J may fall below the
 /// fit, which has ended near the minimum, not at it.

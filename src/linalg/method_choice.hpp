@@ -33,7 +33,7 @@ std::vector<idx_t> nested_dissection(const EliminationGraph& graph);
 /// factor's entries divided by dim^2, memory of the order of the graph.
 double factorization_work(const EliminationGraph& graph, std::span<const idx_t> places, int dim);
 
-/// The same in the order of nested_dissection(). @throws LibraryError if METIS fails.
+/// The work of a factorisation in the order of nested_dissection(). @throws LibraryError if METIS fails.
 double factorization_work(const EliminationGraph& graph, int dim);
 
 /// Whether a factorisation, which one rank does, is faster than multigrid on any mesh: up to a number of

@@ -155,7 +155,7 @@ public:
 
   Mat matrix() const { return matrix_.get(); }
 
-  /// Of conjugate gradients: the function's, if it has one.
+  /// Sets the preconditioner of conjugate gradients: the function's, if it has one.
   void set_up_preconditioner(PC pc) {
     if (!function_.preconditioner) {
       RECOIL_PETSC(PCSetType(pc, PCNONE));

@@ -27,7 +27,7 @@ bool is_numerical(PetscErrorCode code) {
 
 const StencilMatrix::Rows no_stiff_terms{{}, {0}, {}, {}};
 
-/// Of GMRES for an indefinite system; more would mean that the factorisation is of no use.
+/// Most iterations of GMRES for an indefinite system; more would mean that the factorisation is of no use.
 constexpr int max_indefinite_iterations = 30;
 
 LinearOutcome outcome_of(KSPConvergedReason reason) {

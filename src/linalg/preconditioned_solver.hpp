@@ -27,7 +27,7 @@ public:
   RefreshPolicy& policy() { return policy_; }
   const RefreshPolicy& policy() const { return policy_; }
 
-  /// As LinearSolver's; stiff terms may be null or empty. Collective.
+  /// Sets the matrix, as LinearSolver does; stiff terms may be null or empty. Collective.
   void rebuild(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
                const StencilMatrix* stiff);
   void refresh(const StencilMatrix* stiff, Renewal what);

@@ -65,7 +65,8 @@ public:
 
   /// The preconditioner is a new object, without an interpolation.
   void created() { interpolation_ = Interpolation::none; }
-  /// It has been set up, with an interpolation from the present matrix if it had none.
+  /// Notes that the preconditioner has been set up, with an interpolation from the present matrix if it had
+  /// none.
   void set_up() {
     interpolation_ =
         has_interpolation() ? Interpolation::of_an_earlier_matrix : Interpolation::of_this_matrix;

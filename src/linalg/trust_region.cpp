@@ -22,13 +22,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// A step that is scaled like y is in the region where |y| is at most so many times the radius, or as little
 /// less [More 1978].
 constexpr double radius_tolerance = 0.1;
-/// Of the decrease that the model predicts: least share that a step is accepted with, and those below and
-/// above which the model is thought bad and good.
+/// Shares of the decrease that the model predicts: the least that a step is accepted with, and those below
+/// and above which the model is thought bad and good.
 constexpr double acceptable = 1e-4, bad = 0.25, good = 0.75;
 /// Steps that change the residual, by its linear model, by less than this share of its norm are lost in what
 /// simulations leave unsolved.
 constexpr double smallest_change = 1e-8;
-/// Of active sets: usually five to ten are enough.
+/// Most exchanges of active sets: usually five to ten are enough.
 constexpr int most_exchanges = 30;
 
 } // namespace

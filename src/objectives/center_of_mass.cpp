@@ -58,7 +58,7 @@ public:
     return sum / mass_;
   }
 
-  /// The transpose, for `by_center` that all ranks have. Collective.
+  /// Adds the products with `by_center`, which all ranks have. Collective.
   void add_products(std::span<const double> u, const Point& by_center, std::span<double> du,
                     parameters::PhysicalGradient<dim>& g) const {
     const Point c = at(u), by_moment = by_center / mass_;

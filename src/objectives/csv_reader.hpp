@@ -40,7 +40,7 @@ public:
   std::string_view text(std::size_t column) const { return cells_[column]; }
   /// The number in a cell [SI]; nothing where it is empty or NaN. @throws InputError for anything else.
   std::optional<double> number_or_gap(std::size_t column) const;
-  /// The same where a gap is refused.
+  /// The number in a column; a gap is refused.
   double number(std::size_t column) const;
 
   /// @throws InputError at the line that was read last.

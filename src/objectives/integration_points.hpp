@@ -39,7 +39,8 @@ struct IntegrationPoint {
     for (std::size_t b = 0; b < vertices.size(); ++b) sum += barycentric[b] * field[vertices[b]];
     return sum;
   }
-  /// Its divergence along the cell or facet: the relative change of the weight where the vertices move so.
+  /// The divergence of a field along the cell or facet: the relative change of the weight where the vertices
+  /// move so.
   double divergence(const std::vector<Point>& field) const {
     double sum = 0;
     for (std::size_t b = 0; b < vertices.size(); ++b) sum += gradients[b].dot(field[vertices[b]]);
@@ -71,7 +72,7 @@ public:
 
   /// @throws InputError on every rank where there is no point at all. Collective.
   void require_any(std::string_view objective) const;
-  /// Their quadrature points.
+  /// Number of quadrature points of owned cells or facets.
   std::size_t num_owned_points() const;
 
   /// act(point) at every point; those of ghost cells too where `with_ghosts`, which complete sums at owned

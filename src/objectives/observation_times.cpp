@@ -69,7 +69,7 @@ public:
     return objective_->compared_force(time, residual);
   }
 
-  /// Those of one observation time after the other; 0 for what other states have more of.
+  /// The residuals of one observation time after the other; 0 for what other states have more of.
   std::vector<double> residuals(const ObservedState& state) override {
     std::vector<double> all;
     for (const double time : times_at(state.time)) append(all, objective_->residuals(moved(state, time)));

@@ -29,7 +29,7 @@ public:
 
   const surface::Surface<dim>& surface() const { return *surface_; }
   const parallel::Communicator& comm() const { return surface_->comm(); }
-  /// Its terms are those of the pairs, its dhat is the distance.
+  /// A barrier whose terms are those of the pairs and whose dhat is the distance.
   const potentials::Barrier<dim>& barrier() const { return barrier_; }
 
   /// Finds the pairs of the surface displaced by u (owned nodes, then ghosts) and of obstacles that are
@@ -50,9 +50,10 @@ public:
     // The search knows no planes.
     std::erase_if(pairs_, [&](const Pair& pair) { return !meet_(pair.bodies[0], pair.bodies[1]); });
   }
-  /// Of this rank; over all ranks every pair is there once. Not collective.
+  /// The pairs of this rank; over all ranks every pair is there once. Not collective.
   const std::vector<Pair>& pairs() const { return pairs_; }
-  /// As potentials::count_intersections, of bodies that meet; those beyond a plane touch it instead.
+  /// Number of intersections of bodies that meet, as potentials::count_intersections has it; those beyond a
+  /// plane touch it instead.
   GlobalIndex num_intersections(std::vector<std::string>& first) const {
     return potentials::count_intersections<dim>(*surface_, known_, &first, meet_);
   }
@@ -114,7 +115,7 @@ public:
     surface_->add_to_rest(field, *by_vertex, g.vectors(quantities::obstacle_vertices));
   }
 
-  /// The transpose of these three: the change along du (owned entries, then ghosts) and dq.
+  /// The change by a derivative, the transpose of these three, along du (owned entries, then ghosts) and dq.
   double change(const Derivative& of, std::span<const double> du,
                 const parameters::PhysicalDirection<dim>& dq) const {
     const auto entries = [](const Field* array) {

@@ -41,7 +41,7 @@ std::vector<std::int64_t> components(const PartitionGraph& graph) {
   return parent;
 }
 
-/// Particles of different components that follow each other on a space-filling curve: METIS deals out
+/// Particles of different components that follow each other on a space-filling curve: METIS distributes
 /// components without regard to where they lie.
 std::vector<Pair> links(const PartitionGraph& graph) {
   const std::vector<std::int64_t> component = components(graph);

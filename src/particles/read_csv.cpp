@@ -98,7 +98,7 @@ double ratio_number(const FileCursor& file, const CsvTable& table, const char* c
   return value;
 }
 
-/// As the reader has the names of columns.
+/// The name of a column as the reader has it.
 std::string key_of(const BondColumn& column) { return in_lower_case(column.name); }
 
 BondConstants constants_in(const FileCursor& file, const CsvTable& table) {

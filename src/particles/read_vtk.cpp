@@ -112,7 +112,7 @@ private:
     }
   }
 
-  /// It ends with an empty line.
+  /// Skips metadata, which end with an empty line.
   void skip_metadata() {
     file_.line();
     while (file_.remaining() > 0 && !file_.line().empty()) continue;

@@ -140,7 +140,7 @@ SquareMatrix<dim> virtual_work_shape_term(const SquareMatrix<dim>& P, const Squa
   return inner_product<dim>(P, Gp) * SquareMatrix<dim>::Identity() - Gp.transpose() * P - Gu.transpose() * Z;
 }
 
-/// The same as S : Gp, of D = grad dX: S = tr(D) P - P D' - A : (Gu D).
+/// The stress S whose product S : Gp is that change for D = grad dX: S = tr(D) P - P D' - A : (Gu D).
 template <int dim>
 SquareMatrix<dim> stress_shape_term(const SquareMatrix<dim>& P, const Tangent<dim>& A,
                                     const SquareMatrix<dim>& Gu, const SquareMatrix<dim>& D) {

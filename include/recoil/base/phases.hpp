@@ -20,7 +20,7 @@ enum class Phase {
 };
 constexpr std::size_t num_phases = 9;
 
-/// As files have it: "krylov".
+/// The name of a phase in files: "krylov".
 std::string_view name(Phase phase);
 
 /// Counts time for `phase` until it goes out of scope.

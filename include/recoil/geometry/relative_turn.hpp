@@ -12,11 +12,12 @@ namespace recoil::geometry {
 
 struct RelativeTurn {
   Eigen::Vector3d angle; ///< a, the shortest [rad]
-  /// Its derivatives by turns of the two bodies about their own axes: J_r(a)^-1 R_a0 and -J_r(a)^-T R_b0.
+  /// Derivatives of the turn by turns of the two bodies about their own axes: J_r(a)^-1 R_a0 and -J_r(a)^-T
+  /// R_b0.
   std::array<Eigen::Matrix3d, 2> by_turn;
 };
 
-/// Of two bodies with the orientations `now`, which were `start`.
+/// The relative turn of two bodies with the orientations `now`, which were `start`.
 inline RelativeTurn relative_turn(const std::array<Quaternion, 2>& now,
                                   const std::array<Quaternion, 2>& start) {
   const Quaternion A = product(now[0], conjugate(start[0])), B = product(now[1], conjugate(start[1]));

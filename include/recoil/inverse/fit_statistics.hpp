@@ -8,7 +8,7 @@ namespace recoil::inverse {
 /// 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in deviations.
 double normal_quantile();
 
-/// The same of Student's t distribution. @pre degrees_of_freedom > 0
+/// The quantile of Student's t distribution. @pre degrees_of_freedom > 0
 double student_quantile(std::size_t degrees_of_freedom);
 
 /// Probability that chi^2 of as many degrees of freedom is as far out, to the side on which it is, times two:

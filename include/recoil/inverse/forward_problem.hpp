@@ -58,7 +58,7 @@ public:
   virtual GlobalIndex num_steps() const = 0;
 
   /// Shows the objective a state of the run; all that it looks at have to be shown, each after the one that
-  /// its step starts from. `internal`: variables of the state beside u and v.
+  /// its step starts from. `internal`: variables of the state besides u and v.
   virtual void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
                        std::span<const double> internal) = 0;
   /// The weighted terms that the objective is the sum of, after all states have been shown. @throws
@@ -102,7 +102,7 @@ public:
   /// The problem at `values`. Collective. @throws InputError on every rank for values that have none, as
   /// those that turn an element inside out.
   virtual std::unique_ptr<ForwardProblem> at(const ParameterValues& values) const = 0;
-  /// Of a parameter, for messages.
+  /// The name of a parameter, for messages.
   virtual std::string parameter_name(std::size_t k) const = 0;
   /// How many of the last states a step depends on at most.
   virtual int history() const = 0;

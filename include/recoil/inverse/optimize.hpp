@@ -48,14 +48,15 @@ struct DesignVariables {
   std::vector<double> unit;                ///< typical sizes of changes
 };
 
-/// Where an optimisation ends, beside where `on_iterate` ends it.
+/// Where an optimisation ends, besides where `on_iterate` ends it.
 struct StopRules {
   int max_iterations = 100;
-  /// Of Gauss-Newton with a matrix: of the cosine of the angle between r and its derivatives,
-  /// linalg::Iterate::largest_cosine. Of all other methods, of the gradient by x / unit, relative to its norm
-  /// at the start; Gauss-Newton with a matrix ends there, too, if r has fallen to nothing but what runs leave
-  /// unsolved, so that cosines stay large: where no more than negligible_whole_step is to go; or if J is flat
-  /// [Dennis and Schnabel 1983, section 7.2]: where the gradient is at most this share of J as well.
+  /// Tolerance of convergence. Of Gauss-Newton with a matrix: of the cosine of the angle between r and its
+  /// derivatives, linalg::Iterate::largest_cosine. Of all other methods, of the gradient by x / unit,
+  /// relative to its norm at the start; Gauss-Newton with a matrix ends there, too, if r has fallen to
+  /// nothing but what runs leave unsolved, so that cosines stay large: where no more than
+  /// negligible_whole_step is to go; or if J is flat [Dennis and Schnabel 1983, section 7.2]: where the
+  /// gradient is at most this share of J as well.
   double gradient_tolerance = 1e-6;
   static constexpr double negligible_whole_step = 1e-4; ///< of x / unit
   double step_tolerance = 1e-8;                         ///< of the change of x / unit in an iteration

@@ -23,7 +23,7 @@ struct ObjectiveValue {
   stepping::Entries effort;  ///< of its run, stepping::Solver::effort()
 };
 
-/// Its derivatives there.
+/// The derivatives of the objective at given values of the parameters.
 struct ObjectiveGradient {
   ParameterValues values; ///< dJ/dq, of the shape of q
   GlobalIndex linear_iterations = 0;
@@ -51,7 +51,7 @@ std::string find_not_finite(const ForwardModel& model, const ParameterValues& gr
 struct KnownRun {
   std::map<double, std::vector<double>> u; ///< by time [s]: owned entries of this rank, then ghosts
 
-  /// Those at a time, to rounding, if the run had that time.
+  /// The values at a time, to rounding, if the run had that time.
   std::optional<std::span<const double>> at(double time) const;
 };
 
@@ -68,7 +68,7 @@ public:
   /// `records`: of all states of the run; `store` has them. Everything must outlive it. Collective.
   ProblemSweep(ForwardProblem& problem, const std::vector<stepping::StepRecord>& records, StateStore& store,
                int history, const SweepSettings& settings);
-  /// Of another adjoint problem than that of the objective.
+  /// A sweep of another adjoint problem than that of the objective.
   ProblemSweep(ForwardProblem& problem, std::unique_ptr<AdjointProblem> adjoint,
                const std::vector<stepping::StepRecord>& records, StateStore& store, int history,
                const SweepSettings& settings);

@@ -20,10 +20,10 @@ Eigen::MatrixXd triangular_factor(const parallel::Communicator& comm,
                                   const std::vector<std::vector<double>>& columns,
                                   std::span<const double> residuals);
 
-/// The same of the m rows of [J r] that this process holds, m x (n + 1). Not collective.
+/// The triangular factor of the m rows of [J r] that this process holds, m x (n + 1). Not collective.
 Eigen::MatrixXd triangular_factor(const Eigen::MatrixXd& rows);
 
-/// Of an |r|^2 with the (n + 1) x (n + 1) factor R of [J r]: the gradient 2 J'r, n numbers, and
+/// From the (n + 1) x (n + 1) factor R of [J r]: of |r|^2 the gradient 2 J'r, n numbers, and
 /// Gauss-Newton's model 2 J'J of the Hessian, n x n. Not collective.
 Eigen::VectorXd least_squares_gradient(const Eigen::MatrixXd& R);
 Eigen::MatrixXd gauss_newton_hessian(const Eigen::MatrixXd& R);

@@ -21,7 +21,7 @@ public:
   virtual stepping::State read(GlobalIndex id) = 0;
   /// State `id` will be read soon.
   virtual void prefetch(GlobalIndex /*id*/) {}
-  /// Of a state that completes a nominal step. @throws FileError.
+  /// The restart data of a state that completes a nominal step. @throws FileError.
   virtual stepping::RestartData restart_data(GlobalIndex id) = 0;
 };
 

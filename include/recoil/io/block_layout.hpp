@@ -31,7 +31,7 @@ public:
   /// components). T is double, std::int32_t or std::int64_t. Collective.
   template <class T>
   std::vector<T> to_blocks(std::span<const T> owned, int components) const;
-  /// The inverse of to_blocks. Collective.
+  /// Values in the order of the caller from those of blocks, the inverse of to_blocks. Collective.
   template <class T>
   std::vector<T> from_blocks(std::span<const T> block, int components) const;
 

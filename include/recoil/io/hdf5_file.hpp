@@ -23,7 +23,7 @@ namespace recoil::io {
 
 enum class ElementType { float64, int32, int64 };
 
-/// That of double, std::int32_t or std::int64_t.
+/// The HDF5 type of double, std::int32_t or std::int64_t.
 template <class T>
 requires std::same_as<T, double> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>
 constexpr ElementType element_type = std::is_same_v<T, double>         ? ElementType::float64

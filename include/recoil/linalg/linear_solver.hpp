@@ -98,7 +98,7 @@ public:
   /// non-positive curvature reveal; a converged solution has x'Ax > 0. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
-  /// The same for any symmetric A: where conjugate gradients fail, by a factorisation, and by
+  /// Solves A x = b for any symmetric A: where conjugate gradients fail, by a factorisation, and by
   /// GMRES on an LDL' factorisation where that solve comes out `indefinite`. Collective.
   LinearResult solve_stationary(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 

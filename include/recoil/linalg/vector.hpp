@@ -59,15 +59,15 @@ public:
   /// Owned entries, then ghosts, for reading; ghosts are as of the last update_ghosts().
   std::span<const double> local() const { return values_; }
   std::span<const double> owned() const { return local().first(owned_size()); }
-  /// The same for writing. Ask again after every other operation on the vector: PETSc caches norms until
-  /// then.
+  /// Owned entries and ghosts for writing. Ask again after every other operation on the vector: PETSc caches
+  /// norms until then.
   std::span<double> write_local();
   std::span<double> write_owned() { return write_local().first(owned_size()); }
 
   /// Copies owned entries to the ghosts on other ranks. Collective.
   void update_ghosts();
-  /// The transpose: adds the ghosts to the owned entries that they are copies of, and leaves zeros there.
-  /// Collective.
+  /// Adds the ghosts to the owned entries that they are copies of, the transpose of update_ghosts(), and
+  /// leaves zeros there. Collective.
   void add_ghosts_to_owners();
   /// Sets owned and ghost entries.
   void fill(double value);

@@ -29,8 +29,8 @@ public:
   /// Completes the displacements `d` [m], dim numbers per local vertex, whose leaders are set, ghosts
   /// included. Collective. @throws Error on every rank where the linear solve fails.
   void extend(std::span<double> d) const;
-  /// The transpose: `g` has derivatives by owned vertices and zeros at ghosts; those of followers go to the
-  /// leaders that move them, and become zero. Collective. @throws as extend().
+  /// Applies the transpose of extend(): `g` has derivatives by owned vertices and zeros at ghosts; those of
+  /// followers go to the leaders that move them, and become zero. Collective. @throws as extend().
   void extend_transposed(std::span<double> g) const;
 
 private:

@@ -140,7 +140,7 @@ struct NewtonResult {
     return outcome == NewtonOutcome::converged_gradient || outcome == NewtonOutcome::converged_step ||
            outcome == NewtonOutcome::round_off;
   }
-  /// Of iterations, or of patience with them: more of them may still lead to a minimum.
+  /// True where iterations, or patience with them, have run out: more of them may still lead to a minimum.
   bool ran_out() const {
     return outcome == NewtonOutcome::max_iterations || outcome == NewtonOutcome::stalled;
   }

@@ -86,8 +86,8 @@ public:
   /// What these are of at a state of `time`, in their order; nothing where there are no observation_names().
   /// A point is on the same rank at all states. Not collective.
   virtual std::vector<ResidualLabel> residual_labels(double /*time*/) const { return {}; }
-  /// Of a force: what was observed at `time`, and what a residual there says of the simulated one; nothing of
-  /// others. Not collective.
+  /// What is compared of a force: what was observed at `time`, and what a residual there says of the
+  /// simulated one; nothing of others. Not collective.
   virtual std::optional<ComparedForce> compared_force(double /*time*/, double /*residual*/) const {
     return {};
   }
@@ -98,14 +98,15 @@ public:
   }
   /// This rank's residuals r, the same rows at every state: |r|^2 over all ranks is value(). Collective.
   virtual std::vector<double> residuals(const ObservedState& /*state*/) { return {}; }
-  /// Their change along du and dv (owned entries, then ghosts) and dq, in the same order. Collective.
+  /// The change of residuals() along du and dv (owned entries, then ghosts) and dq, in the same order.
+  /// Collective.
   virtual std::vector<double> residual_tangent(const ObservedState& /*state*/, std::span<const double> /*du*/,
                                                std::span<const double> /*dv*/,
                                                const parameters::PhysicalDirection<dim>& /*dq*/) {
     return {};
   }
-  /// The transpose: du += (dr/du)' y and so on, as add_derivatives(); y in the order of residuals().
-  /// Collective.
+  /// Adds the transpose of residual_tangent(): du += (dr/du)' y and so on, as add_derivatives(); y in the
+  /// order of residuals(). Collective.
   virtual void add_residual_products(const ObservedState& /*state*/, std::span<const double> /*y*/,
                                      std::span<double> /*du*/, std::span<double> /*dv*/,
                                      parameters::PhysicalGradient<dim>& /*g*/) {}
@@ -119,7 +120,8 @@ public:
                                                std::span<const double> /*previous_du*/) {
     return {};
   }
-  /// The transpose: previous_du += (dr/du_previous)' y on owned entries. Collective.
+  /// Adds the transpose of previous_tangent(): previous_du += (dr/du_previous)' y on owned entries.
+  /// Collective.
   virtual void add_previous_products(const ObservedState& /*state*/, std::span<const double> /*y*/,
                                      std::span<double> /*previous_du*/) {}
 };

@@ -33,7 +33,7 @@ struct Track {
   bool is_load_curve = false;  ///< over a displacement instead of time
   std::vector<int> lines = {}; ///< of the file, one per time; none where it is not of a file
 
-  /// The same position at all times.
+  /// A track with the same position at all times.
   static Track constant(const Point& position, double sd = 1) {
     return {"", {}, {{position, Point::Constant(1 / sd)}}};
   }
@@ -67,7 +67,7 @@ Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem:
 /// else as read_track(). Collective. @throws InputError as read_track().
 Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path);
 
-/// The same with a column `marker`: one track per name in `markers`, in any order of rows, times strictly
+/// Reads tracks with a column `marker`: one track per name in `markers`, in any order of rows, times strictly
 /// increasing for each marker. Collective.
 /// @throws InputError also for a marker that is not in `markers` and one of `markers` without observations.
 template <int dim>
@@ -82,9 +82,9 @@ struct PointTrack {
   Track<dim> track;
 };
 
-/// The same with the columns `time`, `x`, `y`, `z` for rest positions and `ux`, `uy`, `uz` for displacements,
-/// which are what is observed: one track per rest position, in the order in which they first occur. Points
-/// that were never seen are left out. Collective.
+/// Reads tracks with the columns `time`, `x`, `y`, `z` for rest positions and `ux`, `uy`, `uz` for
+/// displacements, which are what is observed: one track per rest position, in the order in which they first
+/// occur. Points that were never seen are left out. Collective.
 template <int dim>
 std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicator& comm,
                                                      const std::filesystem::path& path);

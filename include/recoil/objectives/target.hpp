@@ -17,7 +17,7 @@ namespace recoil::objectives {
 /// through it.
 using ReferenceField = std::function<std::span<const double>(double time)>;
 
-/// The same nodal values at all times. @pre dim entries per local node of the space.
+/// A reference with the same nodal values at all times. @pre dim entries per local node of the space.
 ReferenceField constant_reference(std::vector<double> nodal_values);
 
 /// The values of a function at the nodes, by their rest positions and time.

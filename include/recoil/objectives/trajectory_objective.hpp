@@ -107,8 +107,8 @@ std::vector<double> observe_residuals(const parallel::Communicator& comm,
   return rows;
 }
 
-/// Their change along du, dv and that of the displacement at the start of the step (owned entries, then
-/// ghosts) and dq. Collective.
+/// The change of the residuals along du, dv and that of the displacement at the start of the step (owned
+/// entries, then ghosts) and dq. Collective.
 template <int dim>
 std::vector<double> residual_tangent(const std::vector<std::unique_ptr<Objective<dim>>>& objectives,
                                      std::size_t i, const ObservedState& state,
@@ -126,7 +126,7 @@ std::vector<double> residual_tangent(const std::vector<std::unique_ptr<Objective
   return rows;
 }
 
-/// The transpose, for the rows `y` of this state: as add_derivatives() of y' r. Collective.
+/// Adds the transpose for the rows `y` of this state: as add_derivatives() of y' r. Collective.
 template <int dim>
 void add_residual_products(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
                            const ObservedState& state, const Composition& composition,

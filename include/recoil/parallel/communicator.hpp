@@ -65,7 +65,7 @@ public:
   std::vector<double> all_gather(double value) const;
   /// The values of all ranks, one rank after the other, on every rank; equally many on each.
   std::vector<double> all_gather(std::span<const double> values) const;
-  /// The same, any number on each.
+  /// The values of all ranks in rank order, any number of them on each.
   std::vector<GlobalIndex> all_gather_parts(std::span<const GlobalIndex> values) const;
   /// One text per rank, on every rank; meant for short ones (names, messages).
   std::vector<std::string> all_gather(const std::string& text) const;

@@ -48,7 +48,7 @@ inline const Quantity damping_bulk{"phi", Place::cell, false, "Pa s"};
 inline const Quantity acceleration{"acceleration", Place::cell, true, "m/s^2"};
 /// At the time of the step at hand, uniform on a facet; taken away after every step, as is the pressure.
 inline const Quantity traction{"traction", Place::facet, true, "Pa"};
-/// Likewise, of a follower pressure or of a traction along the normal.
+/// A follower pressure or a traction along the normal, at the time of the step at hand as well.
 inline const Quantity pressure{"pressure", Place::facet, false, "Pa"};
 inline const Quantity friction{"friction", Place::coefficient};
 /// Rest positions.
@@ -95,7 +95,7 @@ public:
   const std::vector<Point>* find_vectors(const Quantity& quantity) const {
     return find<Point>(arrays_, quantity.name);
   }
-  /// As find_vectors(), of a quantity of numbers.
+  /// The changes of a quantity of numbers; nullptr where it does not change.
   std::vector<double>* find_numbers(const Quantity& quantity) { return find<double>(arrays_, quantity.name); }
   const std::vector<double>* find_numbers(const std::string& name) const {
     return find<double>(arrays_, name);
@@ -112,7 +112,7 @@ public:
     return std::get<std::vector<double>>(arrays_.at(name));
   }
   const std::vector<double>& numbers(const Quantity& quantity) const { return numbers(quantity.name); }
-  /// As numbers(), of a quantity of vectors.
+  /// The derivatives by a quantity of vectors. @pre it is there.
   std::vector<Point>& vectors(const Quantity& quantity) {
     return std::get<std::vector<Point>>(arrays_.at(quantity.name));
   }
@@ -187,7 +187,8 @@ template <int dim>
 class PhysicalDirection : public PhysicalArrays<dim> {
 public:
   using PhysicalArrays<dim>::PhysicalArrays;
-  /// As PhysicalGradient. `num_surface_vertices`: owned ones of the collision surface.
+  /// Zeros for `quantities`, with the sizes of PhysicalGradient. `num_surface_vertices`: owned ones of the
+  /// collision surface.
   PhysicalDirection(const fem::FunctionSpace<dim>& space, std::span<const Quantity> quantities,
                     std::size_t num_surface_vertices = 0, LocalIndex num_obstacle_vertices = 0,
                     std::size_t num_friction_coefficients = 0)

@@ -37,7 +37,7 @@ enum class Inside { whole_sphere, centre };
 ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice,
                          Inside inside = Inside::whole_sphere);
 
-/// The same of a lattice that is moved, its origin included, until the particles lie in the middle of the box
+/// Packs a lattice that is moved, its origin included, until the particles lie in the middle of the box
 /// around the surface, with as much room on one side as on the other along each axis of the body: at once in
 /// a box, whose particles stay the same ones. In other bodies a moved lattice has other particles; of a few
 /// moves that least out of the middle is taken.

@@ -11,7 +11,7 @@
 
 namespace recoil::particles {
 
-/// What partition() deals out; serial, whole on one rank.
+/// What partition() divides; serial, whole on one rank.
 struct PartitionGraph {
   std::vector<Eigen::Vector3d> positions;            ///< [m]
   std::vector<std::int32_t> work;                    ///< of each particle, in any unit; empty: equal
@@ -24,7 +24,7 @@ struct PartitionGraph {
 /// to those next to them. Serial; same input, same parts. @throws InputError for more particles, bonds and
 /// contacts than the integers of METIS count.
 std::vector<int> partition(const PartitionGraph& graph, int num_parts);
-/// Of the bodies at rest, by the number of particles.
+/// The part of each particle, by METIS on the bodies at rest, balanced by the number of particles.
 std::vector<int> partition(const ParticleSet& set, int num_parts);
 
 /// Largest work of a part over the mean of all parts; 1 without work.

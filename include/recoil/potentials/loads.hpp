@@ -123,8 +123,8 @@ std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim
 /// enclose (up to a constant for a surface whose rim does not move). V is integrated on the curved facets
 /// themselves, exactly.
 ///
-/// Its derivatives by quantities::pressure are the products with the force of each facet's own cone -f
-/// dV/dx, which is f p n da only in the sum over the facets.
+/// The derivatives of its energy by quantities::pressure are the products with the force of each facet's own
+/// cone -f dV/dx, which is f p n da only in the sum over the facets.
 ///
 /// @param pressure p at a time [Pa]; the same on all facets, or there is no potential.
 /// @throws InputError on every rank, with `where`, if the facets' surface has a rim that `prescribed` (one

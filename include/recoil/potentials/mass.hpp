@@ -44,7 +44,8 @@ public:
   /// cell. p and a have ghosts. Not collective.
   void add_parameter_products(std::span<const double> p, std::span<const double> a, double factor,
                               parameters::PhysicalGradient<dim>& g) const;
-  /// The transpose: y += factor * (dM/dq dq) x on owned entries; x has ghosts. Not collective.
+  /// Adds the change along dq, the transpose of add_parameter_products(): y += factor * (dM/dq dq) x on owned
+  /// entries; x has ghosts. Not collective.
   void add_parameter_tangent(std::span<const double> x, const parameters::PhysicalDirection<dim>& dq,
                              double factor, std::span<double> y) const;
 

@@ -69,7 +69,7 @@ public:
   /// on the displacement at its start (StepContext::previous). `p` has ghosts.
   virtual void add_previous_product(std::span<const double> /*u*/, std::span<const double> /*p*/,
                                     double /*factor*/, std::span<double> /*y*/) const {}
-  /// The physical quantities that Phi depends on beside the state.
+  /// The physical quantities that Phi depends on besides the state.
   virtual std::vector<parameters::Quantity> quantities() const { return {}; }
   /// g += factor * p' d(dPhi/du)/dq for each of quantities(), at fixed u and
   /// previous displacement; each cell and facet is counted by the owner of its cell. `p` has ghosts.

@@ -24,7 +24,7 @@ struct State {
 /// states as the order; after that many pushes nothing is allocated.
 class History {
 public:
-  /// Of positions on `manifold`. @throws InputError unless 1 <= max_order <= 6.
+  /// A history of positions on `manifold`. @throws InputError unless 1 <= max_order <= 6.
   explicit History(int max_order,
                    std::shared_ptr<const newton::Manifold> manifold = std::make_shared<newton::Euclidean>());
 

@@ -48,7 +48,7 @@ struct Balance {
   Entries momenta;  ///< vectors [kg m/s, kg m^2/s]
 };
 
-/// What a run needs to continue from a state, beside the states themselves.
+/// What a run needs to continue from a state, besides the states themselves.
 struct RestartData {
   GlobalIndex step = 0; ///< nominal steps done
   int num_states = 1;   ///< how many of the last states the next step depends on (1 after a repeated step)
@@ -102,7 +102,7 @@ public:
   virtual GlobalIndex step() const = 0;
   /// The time that they lead to [s].
   virtual double time() const = 0;
-  /// Of the initial state [s].
+  /// Time of the initial state [s].
   virtual double start_time() const = 0;
   /// The states that the next step depends on.
   virtual const History& history() const = 0;

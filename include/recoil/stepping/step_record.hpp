@@ -29,7 +29,7 @@ struct StepCoefficients {
 /// Coefficients of BDF-`order`. @throws InputError unless 1 <= order <= 6.
 StepCoefficients bdf_coefficients(int order);
 
-/// How one internal state came about: all that the reverse sweep needs to know of a step beside the states
+/// How one internal state came about: all that the reverse sweep needs to know of a step besides the states
 /// themselves.
 ///
 /// The contract with the reverse sweep: walking the records by falling `id`, the record of state i gives the

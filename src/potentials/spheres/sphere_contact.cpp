@@ -16,7 +16,7 @@ namespace {
 
 /// Boxes grow by this share of the smallest radius, so that short ways need no new search.
 constexpr double margin_of_radius = 0.25;
-/// Of its gap that a pair keeps on a way.
+/// Share of its gap that a pair keeps on a way.
 constexpr double kept_gap = 0.1;
 
 collide::Box<3> swept(const Vector3d& from, const Vector3d& way, double inflation) {

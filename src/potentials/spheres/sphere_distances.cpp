@@ -19,7 +19,7 @@ void add_product(const SpherePair& pair, const Ends& by_distance, const std::vec
     by[pair.bond] += factor * by_distance[end].dot(tangent(in, end_of(pair, end)));
 }
 
-/// Of the gradient of the barrier.
+/// Derivatives of the gradient of the barrier by the distance.
 Ends by_distance(const SphereTouch& touch, double force_by_gap) {
   Ends ends;
   ends[0] << force_by_gap * touch.normal, Eigen::Vector3d::Zero();

@@ -22,7 +22,7 @@ std::array<double, 2> arm_shares(const Spheres& spheres, const SpherePair& pair)
   return {-a / (a + b), b / (a + b)};
 }
 
-/// Of the place of a against that of b, or of the obstacle.
+/// The derivative of the place of a against that of b, or of the obstacle.
 Matrix3x12 distance_by_start(const SpherePair& pair) {
   Matrix3x12 by = Matrix3x12::Zero();
   for (int end = 0; end < num_spheres(pair); ++end)
@@ -30,14 +30,14 @@ Matrix3x12 distance_by_start(const SpherePair& pair) {
   return by;
 }
 
-/// Of the rotation of an end, in its own axes [rad].
+/// The derivative of the rotation of an end, in its own axes [rad].
 Matrix3x12 rotation_by_start(const Spheres& spheres, const SpherePair& pair, int end) {
   Matrix3x12 by = Matrix3x12::Zero();
   by.middleCols<3>(6 * end + 3) = Matrix3d::Identity() / spheres[end_of(pair, end)].radius;
   return by;
 }
 
-/// Of (I - n n') w by n, along `by_start` of it.
+/// The derivative of (I - n n') w by n, along `by_start` of it.
 Matrix3x12 projection_by_start(const Vector3d& n, const Vector3d& w, const Matrix3x12& by_start) {
   return -(n.dot(w) * by_start + n * (w.transpose() * by_start));
 }

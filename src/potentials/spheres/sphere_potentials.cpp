@@ -138,7 +138,7 @@ void SphereFrictionPotential::update(std::span<const double> u) {
   if (spheres_) states_ = spheres_->gather(u, 7);
 }
 
-/// Of the obstacle in a lagged contact; zero of pairs of spheres.
+/// The way of the obstacle in a lagged contact; zero for pairs of spheres.
 Vector3d SphereFrictionPotential::obstacle_way(const SlidingTerm& term) const {
   if (term.touch.pair.obstacle < 0) return Vector3d::Zero();
   return contact_->obstacle_way(term.touch.pair.obstacle, term.touch.share);
@@ -151,7 +151,7 @@ Vector3d SphereFrictionPotential::obstacle_way(const RollingTerm& term) const {
   return -term.radius * (by_obstacle * geometry::quaternion_logarithm(obstacle_turn(term)));
 }
 
-/// Of a's material point against that of b, or of the obstacle, since the start of the step.
+/// The way of a's material point against that of b, or of the obstacle, since the start of the step.
 Vector3d SphereFrictionPotential::material_way(const SlidingTerm& term) const {
   Vector3d way = -term.offset - obstacle_way(term);
   for (int end = 0; end < num_spheres(term.touch.pair); ++end) {

@@ -30,7 +30,7 @@ private:
   static constexpr int width = 8;
   using Lanes = std::array<double, width>;
 
-  /// Of unbroken bonds; stiffness as in potentials::BondStiffness.
+  /// A block of unbroken bonds; stiffness as in potentials::BondStiffness.
   struct Block {
     std::array<LocalIndex, width> a, b;
     alignas(64) Lanes length, stretch, shear, twist, bend;

@@ -11,7 +11,7 @@ namespace {
 /// Shares of the energies in play that an integrator may give before its run is warned of, and before it is
 /// ended, and that an implicit one may take.
 constexpr double fed_with_warning = 0.05, fed_at_most = 0.25, damped_with_warning = 0.1;
-/// Of the energy of a bond or contact that is stretched by its radius.
+/// Rounding as a share of the energy of a bond or contact that is stretched by its radius.
 constexpr double share_of_rounding = 1e-14;
 
 bool is_quasistatic(const BondedParticlesOptions& options) {

@@ -21,8 +21,8 @@ public:
   double in_play() const { return in_play_; }
   void restore(double in_play) { in_play_ = in_play; }
 
-  /// Of the ledger of the newest state: energy that the integrator has given, over the energies in play; 0
-  /// where both are rounding.
+  /// What the ledger of the newest state says: energy that the integrator has given, over the energies in
+  /// play; 0 where both are rounding.
   double fed(const ParticleLedger& ledger) const;
   /// Why a run is not to be trusted into which its integrator has fed a quarter and more of all energy; else
   /// empty. `sub_step` [s]: of leapfrog.

@@ -23,7 +23,7 @@ public:
   /// Moves obstacles to `share` of their motion in the step, finds the pairs that touch at u, and adds the
   /// forces on owned particles in space, 6 numbers each [N]. Collective.
   void add_forces(const linalg::Vector& u, double share, std::span<double> forces);
-  /// The same forces once more. Not collective.
+  /// Adds the forces of add_forces() once more. Not collective.
   void add_repulsion(std::span<double> forces) const;
   /// The forces as of add_forces() act for `duration` [s]: counts what they do to obstacles.
   void press(double duration);

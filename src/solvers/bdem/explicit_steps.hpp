@@ -22,7 +22,7 @@ public:
   /// @throws InputError if the share is not positive.
   ExplicitSteps(BondedParticles& problem, double share);
 
-  /// Of a step of length dt.
+  /// Number of sub-steps of a step of length dt.
   int num_sub_steps(double dt) const;
 
   /// What a step has done; this rank's share.

@@ -180,7 +180,7 @@ bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, ParticleS
   return solve_balance(momentum, x, step);
 }
 
-/// As near to the minimum as tells what breaks first.
+/// Solves as near to the minimum as tells what breaks first.
 bool ImplicitSteps::nearly_solve(std::span<const double> momentum, Vector& x, ParticleStep& step) {
   if (solve_at_once()) return solve(momentum, x, step);
   return minimize(newton_options(options_.max_iterations, tolerance_factor * options_.tolerance), x, step);

@@ -79,8 +79,8 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
   linear_solver_.begin_sequence(condition(dt));
 }
 
-/// Of the Hessian against the mass matrix: its largest eigenvalues are those of M + dt^2 (dx*/dx)^2 V'', with
-/// 4 / T^2 of M^-1 V''.
+/// The condition of the Hessian against the mass matrix: its largest eigenvalues are those of M + dt^2
+/// (dx*/dx)^2 V'', with 4 / T^2 of M^-1 V''.
 double ParticleIncrementalPotential::condition(double dt) const {
   const double reach = 2 * share() * dt / bond_time_step(problem_);
   return has_inertia() ? 1 + reach * reach : std::numeric_limits<double>::infinity();

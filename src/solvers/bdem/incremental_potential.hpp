@@ -46,7 +46,7 @@ public:
   /// What inertia and, without projection, moments add to the Hessian by the turn of a particle.
   Eigen::Matrix3d turning_hessian(const linalg::Vector& x, LocalIndex particle,
                                   newton::Projection projection) const;
-  /// Of a particle since the start of the step, in its own axes [rad].
+  /// Turn of a particle since the start of the step, in its own axes [rad].
   Eigen::Vector3d step_turn(const linalg::Vector& x, LocalIndex particle) const;
 
   /// M of the tangent space: m three times, then I / r^2 three times [kg].

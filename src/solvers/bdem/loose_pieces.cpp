@@ -26,7 +26,7 @@ struct Member {
   std::array<double, 4> turn;
   double radius;
   std::array<char, 6> prescribed;
-  char touches; ///< something beside its own piece
+  char touches; ///< something other than its own piece
 };
 
 struct Piece {

@@ -53,7 +53,7 @@ struct BondedParticlesSolver::Implementation {
   double end_of_part(int part, int parts) const {
     return options.t0 + (double(step) + double(part + 1) / parts) * options.dt;
   }
-  /// Of leapfrog in a whole step [s]; 0 of others.
+  /// Length of the sub-steps of leapfrog in a whole step [s]; 0 for other integrators.
   double sub_step() const {
     return explicit_steps ? options.dt / explicit_steps->num_sub_steps(options.dt) : 0;
   }

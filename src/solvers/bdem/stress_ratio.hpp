@@ -21,7 +21,7 @@ struct StressRatio {
   double by_tensile = 0, by_shear = 0; ///< by the strengths [1/Pa]
 };
 
-/// Of forces that a bond transmits. @pre the problem has strengths.
+/// The stress ratio of forces that a bond transmits. @pre the problem has strengths.
 StressRatio stress_ratio(const BondedParticles& problem, LocalIndex bond,
                          const potentials::BondForces& forces);
 

@@ -24,7 +24,7 @@ double mean_mass(const ElastodynamicsProblem<dim>& problem) {
   return problem.space->comm().sum(mass) / num_vertices;
 }
 
-/// Of the surface vertices, so that areas do not decide how stiff the convergent barrier is.
+/// Mean weight of the surface vertices, so that areas do not decide how stiff the convergent barrier is.
 template <int dim>
 double mean_weight(const potentials::ContactState<dim>& contact) {
   const auto& surface = contact.surface();

@@ -17,7 +17,8 @@ constexpr double inversion_safety = 0.9;
 /// smallest curvature of slender bodies.
 constexpr double regular_share = 1e-10;
 constexpr double close_to_saddle = 1e-1;
-/// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
+/// With a looser tolerance the solution is arbitrary along nearly singular directions, and depends on the
+/// rank count.
 constexpr double saddle_tolerance = 1e-10;
 /// Unknowns beyond which the LDL' factorisation, which has no supernodes, takes longer than the projected
 /// iterations that it may spare.

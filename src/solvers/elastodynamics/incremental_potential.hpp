@@ -98,12 +98,13 @@ public:
   int longest_projected_run() const override;
   double share_of_last_residual() const override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
-  /// The same where the obstacles move too and pairs may close to about half of `expected_gap` [m].
+  /// Largest step where the obstacles move too and pairs may close to about half of `expected_gap` [m].
   double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion,
                   double expected_gap = std::numeric_limits<double>::infinity());
   /// The norm given at construction; V of GradientNorm::l2 is the lumped rest volume of the nodes.
   double gradient_norm(const linalg::Vector& g) override;
-  /// Of inertia and the terms of the problem, with the forces on prescribed entries.
+  /// Largest norm of the forces of inertia and of the terms of the problem, with the forces on prescribed
+  /// entries.
   double largest_term_norm() const override { return largest_term_norm_; }
   double value_resolution(const linalg::Vector& u, double value) override;
   /// Doubles K where the smallest distance is tiny and shrinks.

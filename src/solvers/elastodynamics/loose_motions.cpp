@@ -76,7 +76,7 @@ void warn_of(const std::vector<std::string>& loose) {
                                joined(loose), cure));
 }
 
-/// Of coefficients, those without rotation.
+/// Coefficients of the motions without rotation.
 template <int dim>
 Eigen::MatrixXd translations_of(const Eigen::MatrixXd& motions) {
   if (motions.cols() == 0) return motions;

@@ -18,11 +18,11 @@ public:
   /// Finds them, if `problem` is solved without inertia and regularisation; null where there are none, or
   /// where there are obstacles, which may hold anything. Collective.
   static std::unique_ptr<LooseMotions> find(const ElastodynamicsProblem<dim>& problem);
-  /// Those of pieces that may float among others and obstacles; null where there are none. Where such a piece
-  /// touches something, nothing is known of it: it counts as held. Collective.
+  /// Loose motions of pieces that may float among others and obstacles; null where there are none. Where such
+  /// a piece touches something, nothing is known of it: it counts as held. Collective.
   static std::unique_ptr<LooseMotions> find_floating(const ElastodynamicsProblem<dim>& problem);
 
-  /// Those that are loose whatever the loads are.
+  /// Motions that are loose whatever the loads are.
   const LooseSpace<dim>& certain() const { return *certain_; }
 
   /// Why there is no equilibrium near u: the loads of a piece work on a certain motion. Empty if there is no

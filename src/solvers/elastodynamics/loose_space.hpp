@@ -29,8 +29,8 @@ public:
   /// x -= Z (Z_0'M Z)^-1 Z_0'M x: what a change of a solution is made of that stays one of smallest norm.
   /// Owned and ghost entries. Collective.
   void project(linalg::Vector& x) const;
-  /// The transpose: b -= M Z_0 (Z'M Z_0)^-1 Z'b, after which the forces b do no work on Z. Prescribed entries
-  /// of b are no concern of it. Collective.
+  /// Applies the transpose of the projection: b -= M Z_0 (Z'M Z_0)^-1 Z'b, after which the forces b do no
+  /// work on Z. Prescribed entries of b are no concern of it. Collective.
   void balance(linalg::Vector& b) const;
   /// Coefficients by piece of the motion of Newton's method for Z'M u = 0 from u. Collective.
   std::vector<typename RigidPieces<dim>::Coefficients> towards_smallest(const linalg::Vector& u) const;

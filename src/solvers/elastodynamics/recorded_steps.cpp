@@ -20,13 +20,13 @@ struct Moment {
   double time, load_factor;
 };
 
-/// Of state `id`. The parts of a repeated static solve carry equal shares of the load.
+/// The moment of state `id`. The parts of a repeated static solve carry equal shares of the load.
 template <int dim>
 Moment moment_of(const RecordedRun<dim>& run, GlobalIndex id, double time) {
   if (run.options.dynamics != Dynamics::statics) return {time, 1};
   return {1, id == 0 ? 0.0 : 1.0 * id / (run.num_records - 1)};
 }
-/// Of the start and the end of a step.
+/// The moment of the start of a step.
 template <int dim>
 Moment start_of(const RecordedRun<dim>& run, const stepping::StepRecord& record) {
   return moment_of(run, record.predecessors().front(), record.time - record.dt);
@@ -66,7 +66,7 @@ template <int dim>
 class LinearizedStep {
 public:
   using Potential = potentials::Potential<dim>;
-  /// Of L or of L': Potential::add_unsymmetric_tangent or Potential::add_unsymmetric_product.
+  /// A product with L or with L': Potential::add_unsymmetric_tangent or Potential::add_unsymmetric_product.
   using UnsymmetricProduct = void (Potential::*)(std::span<const double> x, double factor,
                                                  std::span<double> y) const;
 

@@ -16,7 +16,7 @@ struct RecordedRun {
                            ///< its load)
 };
 
-/// As ElastodynamicsSolver::enter_step(). Collective.
+/// Enters a recorded step, as ElastodynamicsSolver::enter_step() does. Collective.
 template <int dim>
 void enter_recorded_step(const RecordedRun<dim>& run, const stepping::StepRecord& record,
                          std::span<const double> u, std::span<const double> previous);

@@ -47,13 +47,13 @@ public:
 
   std::size_t size() const { return pieces_.size(); }
   const Piece& operator[](std::size_t p) const { return pieces_[p]; }
-  /// Of an owned node. Not collective.
+  /// The piece of an owned node. Not collective.
   std::size_t piece_of(std::size_t node) const { return piece_of_[node]; }
   std::size_t num_nodes() const { return piece_of_.size(); } ///< owned
   const Point& rest(std::size_t node) const { return problem_.space->node_positions()[node]; }
   /// Displacements of a node at a position by the modes of its piece. Not collective.
   Modes modes(const Piece& piece, const Point& position) const;
-  /// The same where an owned node is at u; at rest for pieces of linear laws. Not collective.
+  /// The modes where an owned node is at u; at rest for pieces of linear laws. Not collective.
   Modes modes_at(std::size_t node, std::span<const double> u) const;
 
   /// Orthonormal columns of coefficients, by piece: the motions at u that leave all prescribed entries where

@@ -49,7 +49,7 @@ public:
 
   /// Every minimisation asks `interrupted` (newton::NewtonOptions).
   void interrupt_when(std::function<bool()> interrupted) { newton_.interrupted = std::move(interrupted); }
-  /// As stepping::Solver::start_near().
+  /// Starts steps near known states, see stepping::Solver::start_near().
   void start_near(stepping::Solver::KnownStates known) { known_ = std::move(known); }
 
   IncrementalPotential<dim>& objective() { return objective_; }

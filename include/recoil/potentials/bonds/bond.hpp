@@ -27,10 +27,10 @@ struct BondShape {
   Eigen::Matrix3d frame; ///< R0: row 0 is the direction d0 from i to j, rows 1 and 2 are axes of bending
 };
 
-/// Of a centre line from p_i to p_j. @pre the points differ.
+/// The shape of a bond with a centre line from p_i to p_j. @pre the points differ.
 BondShape bond_shape(const Eigen::Vector3d& p_i, const Eigen::Vector3d& p_j);
 
-/// What the energy of a bond is beside its moduli and its section.
+/// What the energy of a bond depends on besides its moduli and its section.
 struct BondForm {
   double shear_correction = 1; ///< kappa
   ShearEnergy shear_energy = ShearEnergy::smooth;
@@ -51,13 +51,14 @@ struct BondStiffness {
   ShearEnergy shear_energy = ShearEnergy::smooth;
 };
 
-/// That of `factor` times the energy.
+/// The stiffness of a bond with `factor` times the energy.
 inline BondStiffness operator*(double factor, const BondStiffness& k) {
   return {factor * k.stretch, factor * k.shear, factor * k.twist, factor * k.bend, k.shear_energy};
 }
 
-/// Of a round cross section: S = pi r^2, I = pi r^4 / 4, J = 2 I; twist and bend are a quarter of what is
-/// said above with half turns. Linear in the moduli, so that its derivative by one is what it is of 1 and 0.
+/// The stiffness of a round cross section: S = pi r^2, I = pi r^4 / 4, J = 2 I; twist and bend are a quarter
+/// of what is said above with half turns. Linear in the moduli, so that its derivative by one is what it is
+/// of 1 and 0.
 /// @param young_modulus, shear_modulus E, G [Pa].
 /// @param radius r of the cross section [m]. @param length l0 [m].
 BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double radius, double length,
@@ -70,7 +71,7 @@ BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double 
 double bond_energy(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
                    const Particle& j);
 
-/// Its gradient; those by a quaternion are orthogonal to it.
+/// The gradient of the energy of a bond; that by a quaternion is orthogonal to it.
 BondVector bond_gradient(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
                          const Particle& j);
 

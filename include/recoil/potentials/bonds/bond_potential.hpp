@@ -15,7 +15,7 @@ inline const parameters::Quantity poisson_ratio_of_bonds{"nu", parameters::Place
 /// there is an array for it, and are complete on every rank that holds the bond.
 inline const parameters::Quantity bond_integrity{"integrity", parameters::Place::bond};
 
-/// Of both ends of a bond by the unknowns of a particle, 6 numbers each.
+/// Numbers of both ends of a bond by the unknowns of a particle, 6 each.
 using BondEnds = Eigen::Matrix<double, 12, 1>;
 /// The entries of both ends; ghosts of x are current.
 BondEnds unknowns_of_ends(const particles::DistributedParticles::Bond& bond, std::span<const double> x);
@@ -105,7 +105,7 @@ public:
   BondForces forces_of(LocalIndex bond, std::span<const double> u) const;
   /// Gradients of these by the unknowns of its ends, in the order of BondForces.
   Eigen::Matrix<double, 12, 4> force_gradients_of(LocalIndex bond, std::span<const double> u) const;
-  /// Their derivatives by E and by nu of the bond.
+  /// Derivatives of the forces of a bond by its E and by its nu.
   std::array<BondForces, 2> forces_by_moduli(LocalIndex bond, std::span<const double> u) const;
 
 private:

@@ -17,7 +17,7 @@ struct ShearTerms {
   double curvature; ///< d2f/dsigma2: 0, or (sin theta - theta cos theta) / sin^3 theta
 };
 
-/// Of `angle`.
+/// The terms of the energy that depend on `angle`.
 /// @param squared_chord y, which keeps its digits where sigma has lost them.
 ShearTerms angle_terms(double squared_chord);
 

@@ -22,7 +22,7 @@ struct SphereObstacles {
   std::vector<Plane<3>> planes;
   /// Where the vertices are at a time [s]; empty: at rest.
   std::function<std::vector<Eigen::Vector3d>(double time)> place;
-  /// The same of the points of the planes, which keep their normals.
+  /// Where the points of the planes are at a time; planes keep their normals.
   std::function<std::vector<Eigen::Vector3d>(double time)> place_planes;
 };
 
@@ -63,15 +63,16 @@ public:
   /// Share of the motion of the obstacles in the step so far.
   double obstacle_share() const { return obstacle_share_; }
   void move_obstacles(double share);
-  /// Those of triangles, then the points of planes [m].
+  /// Vertices of obstacles: those of triangles, then the points of planes [m].
   const std::vector<Vector3d>& obstacle_vertices() const { return obstacle_vertices_; }
   /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle.
   Vector3d obstacle_way(LocalIndex obstacle, const Vector3d& share) const {
     return obstacle_share_ * obstacle_motion(obstacle, share);
   }
-  /// That of the whole step.
+  /// Way of a point of an obstacle in the whole step [m].
   Vector3d obstacle_motion(LocalIndex obstacle, const Vector3d& share) const;
-  /// Its derivative by where the point lies on a triangle at the start of the step; zero of planes.
+  /// The derivative of that way by where the point lies on a triangle at the start of the step; zero of
+  /// planes.
   Eigen::Matrix3d obstacle_motion_gradient(LocalIndex obstacle) const;
   /// Rotation of an obstacle in the first `share` of its motion in the step: of a triangle as its first edge
   /// and its normal turn; planes do not.

@@ -64,11 +64,11 @@ public:
              return obstacle_ < 0 || (touch.pair.b < 0 && contact_->body_of(touch.pair) == obstacle_);
            });
   }
-  /// Of a pair [J].
+  /// The energy of a pair [J].
   double energy(const SphereTouch& touch) const;
   /// How hard the two press on each other [N].
   double force(const SphereTouch& touch) const;
-  /// Its derivative by the gap [N/m].
+  /// The derivative of that force by the gap [N/m].
   double force_by_gap(const SphereTouch& touch) const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 

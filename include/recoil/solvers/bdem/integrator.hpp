@@ -23,10 +23,10 @@ enum class ParticleIntegrator {
 /// What becomes of an implicit step in which many bonds break at once.
 enum class SuddenBreaking {
   shorter_steps, ///< it is repeated like a failed one, but the shortest sub-steps are taken as they are
-  /// It is repeated by leapfrog, with the same law of contact, and so are the next ones until one breaks no
+  /// Leapfrog repeats the step, with the same law of contact, and takes the next ones until one breaks no
   /// more than that and motion changes so little in it that an implicit step would lose next to no energy.
   leapfrog,
-  /// Of be_reflect and mid_reflectT with contact, brittle bonds and time steps of at most
+  /// Impacts, for be_reflect and mid_reflectT with contact, brittle bonds and time steps of at most
   /// BondedParticlesOptions::longest_impact_step: where any bond breaks in a step that begins with more
   /// kinetic than elastic energy, as `leapfrog`; others as `shorter_steps`.
   impacts

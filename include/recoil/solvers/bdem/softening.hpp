@@ -55,9 +55,9 @@ struct DamageGrowth {
   double by_E, by_nu, by_tensile, by_shear;
 };
 
-/// Of the bonds whose kappa has grown from one state to the next, at u. The ratio is smooth but where the
-/// larger one of two stress ratios or terms changes, where a shear, torsion or bending vanishes and where a
-/// compression begins; there it is that of one side.
+/// Growth of damage of the bonds whose kappa has grown from one state to the next, at u. The ratio is smooth
+/// but where the larger one of two stress ratios or terms changes, where a shear, torsion or bending vanishes
+/// and where a compression begins; there it is that of one side.
 std::vector<DamageGrowth> damage_growth(const BondedParticles& problem, std::span<const double> before,
                                         std::span<const double> after, std::span<const double> u);
 
@@ -67,7 +67,7 @@ struct Separation {
   Eigen::Matrix<double, 12, 1> by_ends; ///< by their unknowns, as in BondPotential
 };
 
-/// Of the bonds that break at the end u of a step, where kappa passes 1; none without contact.
+/// Separations of the bonds that break at the end u of a step, where kappa passes 1; none without contact.
 std::vector<Separation> separations(const BondedParticles& problem, std::span<const double> before,
                                     std::span<const double> after, std::span<const double> u);
 

@@ -24,14 +24,14 @@ struct BondedParticlesOptions : stepping::TimeOptions {
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
   /// Law of contact; none: the barrier in implicit steps, the penalty in those of leapfrog.
   std::optional<potentials::ContactLaw> contact_law;
-  /// Of breaking: bonds at least this share of the largest stress ratio of a pass break together.
+  /// How breaking is grouped: bonds at least this share of the largest stress ratio of a pass break together.
   double cascade_share = 0.9;
   /// Newton iterations after a pass before the next bonds break; 0: until they converge. A step ends
   /// converged in any case.
   int cascade_iterations = 1;
   int max_cascade_passes = 1000;
-  /// Of implicit steps: where more than this share of all bonds breaks in a pass, the step is taken as
-  /// `sudden_breaking` says.
+  /// Largest share in an implicit step: where more than this share of all bonds breaks in a pass, the step is
+  /// taken as `sudden_breaking` says.
   double max_broken_share = 1;
   SuddenBreaking sudden_breaking = SuddenBreaking::impacts;
   /// Up to this time step, in critical ones, leapfrog takes impacts unasked: there one of its steps costs
@@ -40,9 +40,9 @@ struct BondedParticlesOptions : stepping::TimeOptions {
   /// Most solves of a step with the frames and normal forces of friction taken where the last one ended,
   /// until none moves anything by more than `tolerance`; -1: as many as that takes.
   int friction_iterations = 1;
-  /// Of leapfrog: sub-steps of at most this share of the critical time step, 2 / sqrt(17.9 k_n / m) of the
-  /// stiffest bond; [Lu, Cao, Li, Hu] take 0.2. A free hcp block is stable below 1, sheared by 0.3 below
-  /// 0.95; energies are off by up to share^2 of what is in the fastest modes.
+  /// Length of the sub-steps of leapfrog: at most this share of the critical time step, 2 / sqrt(17.9 k_n /
+  /// m) of the stiffest bond; [Lu, Cao, Li, Hu] take 0.2. A free hcp block is stable below 1, sheared by 0.3
+  /// below 0.95; energies are off by up to share^2 of what is in the fastest modes.
   double explicit_share = 0.2;
 };
 
@@ -127,7 +127,7 @@ public:
   /// @throws InputError on every rank for integrators other than quasistatic, be_reflect and mid_reflectT,
   /// and where only some of the rotations of a particle are prescribed.
   std::unique_ptr<stepping::MapReverseStep> recorded_step(stepping::SweepProducts<3>& products);
-  /// The same for the tangent-linear sweep.
+  /// Steps of the finished run for the tangent-linear sweep.
   std::unique_ptr<stepping::MapTangentStep> tangent_step(stepping::SweepDirections<3>& directions);
 
   const BondedParticles& problem() const;

@@ -21,7 +21,7 @@ enum class Accounting {
   work         ///< its forces work from outside
 };
 
-/// A term of the energy beside inertia.
+/// A term of the energy besides inertia.
 template <int dim>
 struct Term {
   std::unique_ptr<potentials::Potential<dim>> potential;

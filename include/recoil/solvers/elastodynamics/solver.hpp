@@ -129,7 +129,7 @@ public:
   /// solver, which must outlive it and not advance meanwhile; so must `products`.
   std::unique_ptr<stepping::BdfReverseStep> recorded_step(GlobalIndex num_records,
                                                           stepping::SweepProducts<dim>& products);
-  /// The same for the tangent-linear sweep. A run may advance between its steps.
+  /// Steps of the run for the tangent-linear sweep. A run may advance between its steps.
   std::unique_ptr<stepping::BdfTangentStep> tangent_step(GlobalIndex num_records,
                                                          stepping::SweepDirections<dim>& directions);
 
