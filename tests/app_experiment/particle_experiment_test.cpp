@@ -54,10 +54,10 @@ json scene(const std::string& integrator) {
   return result;
 }
 
-/// Of bonds that soften under these loads: at rest there is no balance beyond the peak.
+/// The strength of bonds that soften under these loads: at rest there is no balance beyond the peak.
 double strength_for(const std::string& integrator) { return integrator == "quasistatic" ? 4e4 : 1e5; }
 
-/// The same with bonds that soften.
+/// The scene with bonds that soften.
 json softening_scene(const std::string& integrator) {
   json result = scene(integrator);
   const double strength = strength_for(integrator);
@@ -71,7 +71,7 @@ json softening_scene(const std::string& integrator) {
 
 bool needs_contact(const ParameterKind& kind) { return kind.changes(parameters::quantities::friction); }
 
-/// The same with a wall that slides along the block, off what is held of it, and one that slides below the
+/// The scene with a wall that slides along the block, off its constrained part, and one that slides below the
 /// grip of the beam.
 json touching_scene(const std::string& integrator) {
   json result = scene(integrator);
@@ -202,7 +202,7 @@ public:
     EXPECT_NEAR(found.objective, expected, 1e-9 * expected);
   }
 
-  /// Of the objective along the direction.
+  /// The derivative of the objective along the direction.
   double slope() {
     if (slope_) return *slope_;
     const inverse::ObjectiveGradient gradient = objective_->gradient(model_->start_values());
@@ -302,8 +302,8 @@ void for_every_parameter(Act act) {
 
 TEST(ParticleExperiment, RunsHaveTangentsAndGradients) { for_every_parameter(check_derivatives); }
 
-/// One entry of every kind that needs neither strengths nor friction, in scene(integrator). Ranks do not meet
-/// integrators: several take `on_ranks` alone, which saves minutes.
+/// Checks one entry of every kind that needs neither strengths nor friction, in scene(integrator). Ranks do
+/// not meet integrators: several take only `on_ranks`, which saves minutes.
 void check_every_kind(json (*scene)(const std::string&), const std::string& on_ranks) {
   for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"}) {
     if (!is_alone() && integrator != on_ranks) continue;
@@ -322,7 +322,7 @@ TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
   check_every_kind(softening_scene, "mid_reflectT");
 }
 
-/// Forces on what is held and touched, and those of obstacles.
+/// Forces on what is constrained and touched, and those of obstacles.
 TEST(ParticleExperiment, RunsInContactHaveTangentsAndGradients) {
   check_every_kind(touching_scene, "be_reflect");
 }

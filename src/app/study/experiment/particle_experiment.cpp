@@ -212,7 +212,7 @@ std::vector<double> rows_of_field(const ParameterField<3>& field, const std::vec
   return rows;
 }
 
-/// The inverse.
+/// The values of slots from rows of a file.
 std::vector<double> values_of_rows(const ParameterField<3>& field, std::vector<double> rows) {
   if (field.spec->per != Per::bond) return rows;
   std::vector<double> values;

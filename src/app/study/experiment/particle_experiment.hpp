@@ -10,7 +10,7 @@ namespace recoil::app {
 /// bond belong to the first one.
 class ExperimentOnParticles final : public FieldExperiment<3> {
 public:
-  /// As create().
+  /// See ExperimentModel::create().
   ExperimentOnParticles(const parallel::Communicator& comm, const Study& study, int experiment,
                         LoadedScene loaded, const Interrupts& interrupts);
 

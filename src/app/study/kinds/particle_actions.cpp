@@ -195,7 +195,7 @@ void velocity_weights_of_particles(const ParticleWeightsOf& of, const TakeWeight
   });
 }
 
-/// What is held starts where it is moved to.
+/// The derivatives of initial displacements: constrained components start where they are moved to.
 void displacement_weights_of_particles(const ParticleWeightsOf& of, const TakeWeight& take) {
   for_particles_of(of, [&](std::size_t k, std::size_t slot) {
     for (std::size_t i = 0; i < 3; ++i)
@@ -240,7 +240,7 @@ void write_particle_spin(const ParticleField& field, FieldValues values, Particl
   });
 }
 
-/// Where the spin of each body turns it. Collective.
+/// The centre about which the spin of each body turns it. Collective.
 std::vector<Eigen::Vector3d> centres_of_spins(const ParticleWeightsOf& of) {
   const auto& particles = *of.problem.particles;
   std::vector<double> moments(4 * particles.body_names.size(), 0.0);
@@ -288,7 +288,8 @@ void check_particle_motion(const ExperimentScene& at, const ParameterSpec& param
   refuse_shared_entries(at, parameter, entries);
 }
 
-/// Of several entries of a particle, the last one says what is held and how it moves.
+/// The derivatives of prescribed motions: of several entries of a particle, the last one says what is
+/// constrained and how it moves.
 void motion_weights_of_particles(const ParticleWeightsOf& of, const TakeWeight& take) {
   const ParameterSpec& spec = *of.field().spec;
   const auto& entries = of.scene().boundary_conditions.dirichlet;

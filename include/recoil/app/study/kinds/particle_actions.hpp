@@ -12,7 +12,7 @@
 /// there: one, one per body, bond or step.
 namespace recoil::app {
 
-/// Which derivatives are wanted: those of `quantity` by the values of a field. Entries count bonds of this
+/// The derivatives that are wanted: of `quantity` by the values of a field. Entries count bonds of this
 /// rank, numbers of its owned particles, single components of `gravity`, or 6 numbers per owned particle, as
 /// tangent vectors have.
 struct ParticleWeightsOf {
@@ -46,7 +46,7 @@ struct ParticleActions {
   /// Puts values into a scene, and into its resolved form; null where they are put into bonds.
   void (*apply)(const ParameterField<3>& field, FieldValues values, const ParticleInputs& to);
   void (*write)(const ParameterField<3>& field, FieldValues values, ParticleDraft& to);
-  std::vector<parameters::Quantity> quantities; ///< that change
+  std::vector<parameters::Quantity> quantities; ///< that its values change
   /// Gives all derivatives that are not zero. Collective.
   void (*weights)(const ParticleWeightsOf& of, const TakeWeight& take);
   Enters enters = Enters::terms;
