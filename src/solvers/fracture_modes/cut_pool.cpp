@@ -1,0 +1,132 @@
+#include "solvers/fracture_modes/cut_pool.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace recoil::solvers::fracture_modes {
+
+std::size_t CutPool::HashOfMembers::operator()(const std::vector<int>& members) const {
+  std::size_t hash = members.size();
+  for (const int member : members)
+    hash = (hash ^ static_cast<std::size_t>(member)) * 0x9e3779b97f4a7c15u + (hash >> 29);
+  return hash;
+}
+
+CutPool::CutPool(const PieceGraph& graph)
+    : graph_(&graph), component_(components(graph)), link_starts_(graph.size() + 1, 0),
+      link_ids_(2 * graph.links.size()), marks_(graph.size(), 0) {
+  for (int p = 0; p < graph.size(); ++p) {
+    if (component_[p] == std::ssize(component_masses_)) {
+      component_masses_.push_back(0);
+      pieces_of_component_.emplace_back();
+    }
+    component_masses_[component_[p]] += graph.masses[p];
+    pieces_of_component_[component_[p]].push_back(p);
+  }
+  for (const PieceGraph::Link& link : graph.links) {
+    ++link_starts_[link.a + 1];
+    ++link_starts_[link.b + 1];
+  }
+  for (int p = 0; p < graph.size(); ++p) link_starts_[p + 1] += link_starts_[p];
+  std::vector<int> next(link_starts_.begin(), link_starts_.end() - 1);
+  for (int k = 0; k < std::ssize(graph.links); ++k) {
+    link_ids_[next[graph.links[k].a]++] = k;
+    link_ids_[next[graph.links[k].b]++] = k;
+  }
+}
+
+int CutPool::add(std::span<const char> set) {
+  std::vector<char> seen(set.size(), 0);
+  std::vector<int> part;
+  int added = 0;
+  for (int first = 0; first < std::ssize(set); ++first) {
+    if (seen[first] != 0) continue;
+    part.assign(1, first);
+    seen[first] = 1;
+    for (std::size_t next = 0; next < part.size(); ++next) {
+      const int p = part[next];
+      for (int k = link_starts_[p]; k < link_starts_[p + 1]; ++k) {
+        const PieceGraph::Link& link = graph_->links[link_ids_[k]];
+        const int q = link.a == p ? link.b : link.a;
+        if (seen[q] != 0 || set[q] != set[p]) continue;
+        seen[q] = 1;
+        part.push_back(q);
+      }
+    }
+    if (add_part(part)) ++added;
+  }
+  return added;
+}
+
+bool CutPool::add_part(const std::vector<int>& part) {
+  const std::vector<int>& whole = pieces_of_component_[component_[part.front()]];
+  if (part.size() == whole.size()) return false;
+  Cut cut;
+  for (const int p : part) marks_[p] = 1;
+  for (const int p : part)
+    for (int k = link_starts_[p]; k < link_starts_[p + 1]; ++k) {
+      const PieceGraph::Link& link = graph_->links[link_ids_[k]];
+      if (marks_[link.a] != marks_[link.b]) cut.weight += link.weight;
+    }
+  // Of halves that are equally large, that without the first piece.
+  const bool take_rest =
+      2 * part.size() > whole.size() || (2 * part.size() == whole.size() && marks_[whole.front()] != 0);
+  for (const int p : whole)
+    if ((marks_[p] == 0) == take_rest) cut.members.push_back(p);
+  for (const int p : part) marks_[p] = 0;
+  if (!known_.insert(cut.members).second) return false;
+  for (const auto& row : rows_) {
+    double sum = 0;
+    for (const int p : cut.members) sum += row[p];
+    cut.sums.push_back(sum);
+  }
+  cuts_.push_back(std::move(cut));
+  return true;
+}
+
+void CutPool::add(Cut cut) {
+  if (!known_.insert(cut.members).second) return;
+  cut.sums.clear();
+  for (const auto& row : rows_) {
+    double sum = 0;
+    for (const int p : cut.members) sum += row[p];
+    cut.sums.push_back(sum);
+  }
+  cuts_.push_back(std::move(cut));
+}
+
+void CutPool::truncate(std::size_t count) {
+  while (cuts_.size() > count) {
+    known_.erase(cuts_.back().members);
+    cuts_.pop_back();
+  }
+}
+
+void CutPool::add_row(std::vector<double> row) {
+  for (Cut& cut : cuts_) cut.sums.push_back(0);
+  rows_.emplace_back();
+  set_last_row(std::move(row));
+}
+
+void CutPool::keep_rows(std::size_t count) {
+  rows_.resize(count);
+  for (Cut& cut : cuts_) cut.sums.resize(count);
+}
+
+void CutPool::set_last_row(std::vector<double> row) {
+  rows_.back() = std::move(row);
+  for (Cut& cut : cuts_) {
+    double sum = 0;
+    for (const int p : cut.members) sum += rows_.back()[p];
+    cut.sums.back() = sum;
+  }
+}
+
+void CutPool::center(std::span<double> field) const {
+  std::vector<double> means(component_masses_.size(), 0.0);
+  for (std::size_t p = 0; p < field.size(); ++p) means[component_[p]] += graph_->masses[p] * field[p];
+  for (std::size_t c = 0; c < means.size(); ++c) means[c] /= component_masses_[c];
+  for (std::size_t p = 0; p < field.size(); ++p) field[p] -= means[component_[p]];
+}
+
+} // namespace recoil::solvers::fracture_modes

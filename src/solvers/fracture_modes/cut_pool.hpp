@@ -1,0 +1,70 @@
+#pragma once
+
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "recoil/solvers/fracture_modes/piece_graph.hpp"
+
+namespace recoil::solvers::fracture_modes {
+
+/// A connected set S of pieces inside of one component of the graph, by the members of the smaller one of S
+/// and the rest of the component: both have the same boundary, and an indicator less its mean in the
+/// component only changes its sign.
+struct Cut {
+  std::vector<int> members; ///< ascending
+  double weight = 0;        ///< sum of the weights of the links between S and the rest: E_D of its indicator
+  std::vector<double> sums; ///< of the rows of the problem over the members
+};
+
+/// Cuts, each once, with the sums of rows over them. By the coarea formula every field x on the graph is a
+/// sum of alpha_S times indicators of its level sets with E_D(x) = sum of alpha_S weight_S, alpha_S >= 0: the
+/// fields of least E_D under linear conditions are those of a linear program in the alpha_S.
+class CutPool {
+public:
+  explicit CutPool(const PieceGraph& graph);
+
+  const PieceGraph& graph() const { return *graph_; }
+  /// Component of each piece, and the mass of each component.
+  const std::vector<int>& component() const { return component_; }
+  const std::vector<double>& component_masses() const { return component_masses_; }
+
+  const std::vector<Cut>& cuts() const { return cuts_; }
+  /// Adds the connected parts of `set` (a flag per piece) and of the rest, those which are new; returns how
+  /// many.
+  int add(std::span<const char> set);
+  /// Adds a cut as it is in another pool of this graph.
+  void add(Cut cut);
+  /// Drops all but the first `count` cuts.
+  void truncate(std::size_t count);
+
+  int num_rows() const { return static_cast<int>(rows_.size()); }
+  /// Appends a row, one number per piece with sum zero over each component.
+  void add_row(std::vector<double> row);
+  /// Drops all but the first `count` rows.
+  void keep_rows(std::size_t count);
+  /// Replaces the last row.
+  void set_last_row(std::vector<double> row);
+  const std::vector<std::vector<double>>& rows() const { return rows_; }
+
+  /// Takes the mean of each component by mass away from `field`.
+  void center(std::span<double> field) const;
+
+private:
+  bool add_part(const std::vector<int>& part);
+
+  const PieceGraph* graph_;
+  std::vector<int> component_;
+  std::vector<double> component_masses_;
+  std::vector<std::vector<int>> pieces_of_component_;
+  std::vector<int> link_starts_, link_ids_; ///< links of each piece
+  std::vector<std::vector<double>> rows_;
+  std::vector<Cut> cuts_;
+  struct HashOfMembers {
+    std::size_t operator()(const std::vector<int>& members) const;
+  };
+  std::unordered_set<std::vector<int>, HashOfMembers> known_;
+  std::vector<char> marks_; ///< scratch: a zero per piece between calls
+};
+
+} // namespace recoil::solvers::fracture_modes

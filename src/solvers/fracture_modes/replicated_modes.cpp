@@ -1,0 +1,165 @@
+#include "solvers/fracture_modes/replicated_modes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "solvers/fracture_modes/cut_energies.hpp"
+
+namespace recoil::solvers::fracture_modes {
+
+/// Cuts of least energy that are not almost the same.
+void ReplicatedModes::choose_cuts(std::vector<Field>& chosen) {
+  constexpr double alike = 0.9;
+  constexpr std::size_t most_tried = 100;
+  const std::vector<CutEnergy> energies = cut_energies(search_.pool(), fields_);
+  for (std::size_t k = 0; k < std::min(energies.size(), most_tried); ++k) {
+    if (std::ssize(chosen) >= options_.cut_starts) return;
+    Field field = indicator(search_.pool(), energies[k].cut);
+    if (!search_.make_feasible(field, fields_)) continue;
+    const bool is_known = std::ranges::any_of(chosen, [&](const Field& other) {
+      double product = 0;
+      for (std::size_t p = 0; p < field.size(); ++p) product += graph_.masses[p] * field[p] * other[p];
+      return std::abs(product) > alike;
+    });
+    if (!is_known) chosen.push_back(std::move(field));
+  }
+}
+
+std::vector<Field> ReplicatedModes::choose_starts(const std::vector<Field>& more_starts) {
+  std::vector<Field> chosen;
+  choose_cuts(chosen);
+  const auto add = [&](Field field) {
+    if (search_.make_feasible(field, fields_)) chosen.push_back(std::move(field));
+  };
+  const std::size_t next = search_.pool().component_masses().size() + fields_.size();
+  for (std::size_t i = next; i < std::min(starts_.size(), next + options_.eigenvector_starts); ++i)
+    add(starts_[i]);
+  for (int i = 0; i < options_.random_starts; ++i) {
+    Field field(graph_.size(), 0.0);
+    // Uniform, as the distributions of the standard library differ between its implementations.
+    for (const Field& start : starts_) {
+      const double factor = double(random_()) / 0x1p31 - 1;
+      for (std::size_t p = 0; p < field.size(); ++p) field[p] += factor * start[p];
+    }
+    if (starts_.empty())
+      for (double& value : field) value = double(random_()) / 0x1p31 - 1;
+    add(std::move(field));
+  }
+  for (const Field& field : dropped_) add(field);
+  for (const Field& field : more_starts) add(field);
+  return chosen;
+}
+
+/// Sends what one rank has found, and the cuts that it has added to the first `old_cuts`, to all.
+void ReplicatedModes::share(FoundMode& found, std::size_t old_cuts, int root) {
+  comm_.broadcast(found.field, root);
+  std::vector<double> numbers{found.energy, found.gap, double(found.iterations)};
+  comm_.broadcast(numbers, root);
+  found.energy = numbers[0];
+  found.gap = numbers[1];
+  found.iterations = static_cast<int>(numbers[2]);
+  std::vector<int> members, sizes;
+  std::vector<double> weights;
+  if (comm_.rank() == root)
+    for (std::size_t c = old_cuts; c < search_.pool().cuts().size(); ++c) {
+      const Cut& cut = search_.pool().cuts()[c];
+      members.insert(members.end(), cut.members.begin(), cut.members.end());
+      sizes.push_back(static_cast<int>(cut.members.size()));
+      weights.push_back(cut.weight);
+    }
+  search_.pool().truncate(old_cuts);
+  comm_.broadcast(members, root);
+  comm_.broadcast(sizes, root);
+  comm_.broadcast(weights, root);
+  auto member = members.begin();
+  for (std::size_t c = 0; c < sizes.size(); ++c, member += sizes[c - 1])
+    search_.pool().add(Cut{{member, member + sizes[c]}, weights[c], {}});
+}
+
+FoundMode ReplicatedModes::best_descent(const std::vector<Field>& starts) {
+  constexpr double none = std::numeric_limits<double>::max();
+  const std::size_t old_cuts = search_.pool().cuts().size();
+  std::vector<double> energies(starts.size(), 0.0);
+  FoundMode best;
+  std::vector<Cut> cuts_of_best;
+  parallel::collectively(comm_, [&] {
+    for (std::size_t k = comm_.rank(); k < starts.size(); k += comm_.size()) {
+      FoundMode found = search_.descend(starts[k]);
+      energies[k] = found.field.empty() ? none : found.energy;
+      const auto& cuts = search_.pool().cuts();
+      if (!found.field.empty() && (best.field.empty() || found.energy < best.energy)) {
+        best = std::move(found);
+        cuts_of_best.assign(cuts.begin() + old_cuts, cuts.end());
+      }
+      search_.pool().truncate(old_cuts); // so that a descent does not depend on those before it
+    }
+    for (Cut& cut : cuts_of_best) search_.pool().add(std::move(cut));
+  });
+  comm_.sum(energies);
+  const auto best_start = std::ranges::min_element(energies) - energies.begin();
+  if (starts.empty() || energies[best_start] == none) return {};
+  share(best, old_cuts, static_cast<int>(best_start % comm_.size()));
+  best.start = static_cast<int>(best_start);
+  return best;
+}
+
+/// The bound by cuts: a single cut with less energy than the mode is a better start.
+FoundMode ReplicatedModes::below_cuts(FoundMode mode) {
+  constexpr double tolerance = 1e-9;
+  constexpr int most_attempts = 20;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    search_.add_level_sets(mode.field, 1000);
+    const std::vector<CutEnergy> energies = cut_energies(search_.pool(), fields_);
+    if (energies.empty() || energies.front().energy >= mode.energy * (1 - tolerance)) break;
+    Field field = indicator(search_.pool(), energies.front().cut);
+    if (!search_.make_feasible(field, fields_)) break;
+    FoundMode found = search_.descend(field);
+    if (found.field.empty() || found.energy >= mode.energy) break;
+    found.start = mode.start;
+    mode = std::move(found);
+  }
+  search_.make_feasible(mode.field, fields_);
+  mode.energy = discontinuity_energy(graph_, mode.field);
+  return mode;
+}
+
+bool ReplicatedModes::find_next(const std::vector<Field>& more_starts) {
+  FoundMode best = best_descent(choose_starts(more_starts));
+  if (best.field.empty()) return false;
+  insert(below_cuts(std::move(best)));
+  return true;
+}
+
+void ReplicatedModes::insert(FoundMode mode) {
+  constexpr double tolerance = 1e-9;
+  const auto place = std::ranges::find_if(
+      modes_, [&](const FoundMode& other) { return other.energy > mode.energy * (1 + tolerance); });
+  if (place == modes_.end()) return add_mode(std::move(mode));
+  const std::vector<FoundMode> later(place, modes_.end());
+  modes_.erase(place, modes_.end());
+  fields_.resize(modes_.size());
+  search_.keep_rows(modes_.size());
+  FoundMode again = search_.descend(mode.field);
+  if (!again.field.empty()) again = below_cuts(std::move(again));
+  if (again.field.empty() || again.energy >= mode.energy * (1 - tolerance)) {
+    // Fewer conditions have not helped the mode, and more do not change that the others are fixed points.
+    mode.gap = std::max(mode.gap, again.gap);
+    add_mode(std::move(mode));
+    for (const FoundMode& other : later) add_mode(other);
+    return;
+  }
+  again.start = mode.start;
+  add_mode(std::move(again));
+  for (const FoundMode& other : later) dropped_.push_back(other.field);
+}
+
+void ReplicatedModes::add_mode(FoundMode mode) {
+  Field row(mode.field);
+  for (std::size_t p = 0; p < row.size(); ++p) row[p] *= graph_.masses[p];
+  search_.add_row(std::move(row));
+  fields_.push_back(mode.field);
+  modes_.push_back(std::move(mode));
+}
+
+} // namespace recoil::solvers::fracture_modes
