@@ -13,7 +13,8 @@ import slab  # noqa: E402
 
 def rest(recoil):
     """A block whose edges cross the diagonals of a slab. The plain form throws it along them."""
-    plain, geometric = (slab.measure(recoil, "aligned", 1, form, (0.02, 0), 20)[1] for form in ("plain", "gcp_narrow"))
+    plain, geometric = (slab.measure(recoil, form, slab.refined(recoil, form, "aligned", 1, (0.02, 0), slab.FORMS[form], 20))[1]
+                        for form in ("plain", "gcp_narrow"))
     runs.check(10 * geometric < plain, "a block at rest on a slab: drift %.1e m, plain form %.1e m" % (geometric, plain))
 
 
