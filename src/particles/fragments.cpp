@@ -3,54 +3,26 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "recoil/io/block_layout.hpp"
-#include "recoil/linalg/vector.hpp"
+#include "recoil/linalg/components.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::particles {
 
 namespace {
 
-/// Root of the tree of each particle of this rank, over its own bonds alone.
-std::vector<LocalIndex> local_components(const DistributedParticles& particles,
-                                         std::span<const char> broken) {
-  std::vector<LocalIndex> parent(particles.ids.size());
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](LocalIndex k) {
-    while (parent[k] != k) k = parent[k] = parent[parent[k]];
-    return k;
-  };
-  for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond)
-    if (broken[bond] == 0) parent[root(particles.bonds[bond].a)] = root(particles.bonds[bond].b);
-  for (LocalIndex k = 0; k < std::ssize(parent); ++k) parent[k] = root(k);
-  return parent;
-}
-
-/// The smallest id of the fragment of each owned particle. Ids are exact in double precision.
+/// The smallest id of the fragment of each owned particle. Collective.
 std::vector<GlobalIndex> smallest_ids(const DistributedParticles& particles, std::span<const char> broken) {
   auto layout = std::make_shared<linalg::VectorLayout>(*particles.points);
   layout->block_size = 1;
-  const std::vector<LocalIndex> root = local_components(particles, broken);
-  std::vector<double> of_root(particles.ids.begin(), particles.ids.end());
-  for (std::size_t k = 0; k < root.size(); ++k)
-    of_root[root[k]] = std::min(of_root[root[k]], double(particles.ids[k]));
-  linalg::Vector labels(layout);
-  for (bool changed = true; layout->comm->any(changed);) {
-    changed = false;
-    const auto owned = labels.write_owned();
-    for (std::size_t k = 0; k < owned.size(); ++k) owned[k] = of_root[root[k]];
-    labels.update_ghosts();
-    for (std::size_t k = owned.size(); k < root.size(); ++k) {
-      double& smallest = of_root[root[k]];
-      if (labels.local()[k] >= smallest) continue;
-      smallest = labels.local()[k];
-      changed = true;
-    }
-  }
-  return {labels.owned().begin(), labels.owned().end()};
+  std::vector<std::array<LocalIndex, 2>> intact;
+  for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond)
+    if (broken[bond] == 0) intact.push_back({particles.bonds[bond].a, particles.bonds[bond].b});
+  std::vector<GlobalIndex> smallest = linalg::smallest_ids_of_components(layout, particles.ids, intact);
+  smallest.resize(layout->num_owned);
+  return smallest;
 }
 
 /// `count` of what has this `key`.

@@ -13,6 +13,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/base/signals.hpp"
+#include "recoil/base/union_find.hpp"
 #include "recoil/geometry/morton.hpp"
 
 namespace recoil::particles {
@@ -27,18 +28,11 @@ using Pair = std::array<std::int64_t, 2>;
 
 /// The first particle of the component of each particle in the graph of the bonds.
 std::vector<std::int64_t> components(const PartitionGraph& graph) {
-  std::vector<std::int64_t> parent(graph.positions.size());
-  std::iota(parent.begin(), parent.end(), std::int64_t{0});
-  const auto root = [&](std::int64_t i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-  };
-  for (const auto& [i, j] : graph.bonds) {
-    const std::int64_t a = root(i), b = root(j);
-    parent[std::max(a, b)] = std::min(a, b);
-  }
-  for (std::int64_t i = 0; i < std::ssize(parent); ++i) parent[i] = root(i);
-  return parent;
+  UnionFind<std::int64_t> sets(std::ssize(graph.positions));
+  for (const auto& [i, j] : graph.bonds) sets.unite(i, j);
+  std::vector<std::int64_t> first;
+  for (std::int64_t i = 0; i < std::ssize(graph.positions); ++i) first.push_back(sets.root(i));
+  return first;
 }
 
 /// Particles of different components that follow each other on a space-filling curve: METIS distributes

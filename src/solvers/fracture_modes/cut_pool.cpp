@@ -5,6 +5,14 @@
 
 namespace recoil::solvers::fracture_modes {
 
+namespace {
+double sum_over(const Cut& cut, const std::vector<double>& row) {
+  double sum = 0;
+  for (const int p : cut.members) sum += row[p];
+  return sum;
+}
+} // namespace
+
 std::size_t CutPool::HashOfMembers::operator()(const std::vector<int>& members) const {
   std::size_t hash = members.size();
   for (const int member : members)
@@ -74,25 +82,15 @@ bool CutPool::add_part(const std::vector<int>& part) {
   for (const int p : whole)
     if ((marks_[p] == 0) == take_rest) cut.members.push_back(p);
   for (const int p : part) marks_[p] = 0;
-  if (!known_.insert(cut.members).second) return false;
-  for (const auto& row : rows_) {
-    double sum = 0;
-    for (const int p : cut.members) sum += row[p];
-    cut.sums.push_back(sum);
-  }
-  cuts_.push_back(std::move(cut));
-  return true;
+  return add(std::move(cut));
 }
 
-void CutPool::add(Cut cut) {
-  if (!known_.insert(cut.members).second) return;
+bool CutPool::add(Cut cut) {
+  if (!known_.insert(cut.members).second) return false;
   cut.sums.clear();
-  for (const auto& row : rows_) {
-    double sum = 0;
-    for (const int p : cut.members) sum += row[p];
-    cut.sums.push_back(sum);
-  }
+  for (const auto& row : rows_) cut.sums.push_back(sum_over(cut, row));
   cuts_.push_back(std::move(cut));
+  return true;
 }
 
 void CutPool::truncate(std::size_t count) {
@@ -115,11 +113,7 @@ void CutPool::keep_rows(std::size_t count) {
 
 void CutPool::set_last_row(std::vector<double> row) {
   rows_.back() = std::move(row);
-  for (Cut& cut : cuts_) {
-    double sum = 0;
-    for (const int p : cut.members) sum += rows_.back()[p];
-    cut.sums.back() = sum;
-  }
+  for (Cut& cut : cuts_) cut.sums.back() = sum_over(cut, rows_.back());
 }
 
 void CutPool::center(std::span<double> field) const {

@@ -33,8 +33,8 @@ public:
   /// Adds the connected parts of `set` (a flag per piece) and of the rest, those which are new; returns how
   /// many.
   int add(std::span<const char> set);
-  /// Adds a cut as it is in another pool of this graph.
-  void add(Cut cut);
+  /// Adds a cut of another pool of this graph; false if it is there already.
+  bool add(Cut cut);
   /// Drops all but the first `count` cuts.
   void truncate(std::size_t count);
 

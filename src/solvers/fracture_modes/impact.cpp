@@ -142,7 +142,7 @@ template ImpactPieces prepare_impacts(const VertexMatrices<3>&, const ElementGra
 
 ImpactSolver::ImpactSolver(const ImpactModel& model)
     : model_(&model), amplitudes_(model.num_pieces),
-      coefficients_(model.modes.size() / std::max(model.num_pieces, 1)), parents_(model.num_pieces),
+      coefficients_(model.modes.size() / std::max(model.num_pieces, 1)), together_(model.num_pieces),
       fragments_(model.num_pieces) {}
 
 void ImpactSolver::project_on_modes() noexcept {
@@ -166,19 +166,13 @@ std::span<const int> ImpactSolver::apply(const ImpactPoint& point, double magnit
     for (int p = 0; p < model_->num_pieces; ++p) amplitudes_[p] += point.weights[k] * row[p];
   }
   if (projection == ImpactProjection::modes) project_on_modes();
-  std::iota(parents_.begin(), parents_.end(), 0);
-  const auto root = [&](int p) {
-    while (parents_[p] != p) p = parents_[p] = parents_[parents_[p]];
-    return p;
-  };
-  for (const ImpactModel::Link& link : model_->links) {
-    if (!(magnitude * std::abs(amplitudes_[link.a] - amplitudes_[link.b]) < sigma)) continue;
-    const int a = root(link.a), b = root(link.b);
-    parents_[std::max(a, b)] = std::min(a, b);
-  }
+  together_.reset();
+  for (const ImpactModel::Link& link : model_->links)
+    if (magnitude * std::abs(amplitudes_[link.a] - amplitudes_[link.b]) < sigma)
+      together_.unite(link.a, link.b);
   num_fragments_ = 0;
   for (int p = 0; p < model_->num_pieces; ++p) {
-    const int first = root(p);
+    const int first = together_.root(p);
     fragments_[p] = first == p ? num_fragments_++ : fragments_[first];
   }
   return fragments_;

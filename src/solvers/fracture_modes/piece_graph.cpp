@@ -3,45 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
+#include "recoil/base/union_find.hpp"
+#include "recoil/linalg/components.hpp"
 #include "recoil/parallel/exchange.hpp"
-#include "solvers/fracture_modes/union_find.hpp"
 
 namespace recoil::solvers::fracture_modes {
 
 namespace {
 
-/// The smallest input id of an element of the piece of each local element: union-find over the faces of this
-/// rank, then rounds in which ghosts bring the ids of other ranks, until nothing changes. Ids are exact in
-/// double precision.
+/// The smallest input id of an element of the piece of each local element. Collective.
 std::vector<GlobalIndex> smallest_ids(const ElementGraph& elements, std::span<const char> joined) {
-  UnionFind sets(elements.cell_ids.size());
+  std::vector<std::array<LocalIndex, 2>> closed;
   for (std::size_t f = 0; f < elements.faces.size(); ++f)
-    if (joined[f] != 0) sets.unite(elements.faces[f].a, elements.faces[f].b);
-  std::vector<double> smallest(elements.cell_ids.begin(), elements.cell_ids.end());
-  for (std::size_t e = 0; e < smallest.size(); ++e) {
-    double& of_root = smallest[sets.root(e)];
-    of_root = std::min(of_root, double(elements.cell_ids[e]));
-  }
-  linalg::Vector labels(elements.layout);
-  for (bool changed = true; elements.comm().any(changed);) {
-    changed = false;
-    const auto owned = labels.write_owned();
-    for (std::size_t e = 0; e < owned.size(); ++e) owned[e] = smallest[sets.root(e)];
-    labels.update_ghosts();
-    for (std::size_t e = owned.size(); e < smallest.size(); ++e) {
-      double& of_root = smallest[sets.root(e)];
-      if (labels.local()[e] >= of_root) continue;
-      of_root = labels.local()[e];
-      changed = true;
-    }
-  }
-  std::vector<GlobalIndex> result(smallest.size());
-  for (std::size_t e = 0; e < result.size(); ++e)
-    result[e] = static_cast<GlobalIndex>(smallest[sets.root(e)]);
-  return result;
+    if (joined[f] != 0) closed.push_back({elements.faces[f].a, elements.faces[f].b});
+  return linalg::smallest_ids_of_components(elements.layout, elements.cell_ids, closed);
 }
 
 /// A link, or a share of one; travels as bytes.
@@ -101,7 +78,7 @@ std::vector<double> sum_over_pieces(const ElementGraph& elements, const Gathered
 }
 
 std::vector<int> components(const PieceGraph& graph) {
-  UnionFind sets(graph.masses.size());
+  UnionFind<int> sets(graph.size());
   for (const PieceGraph::Link& link : graph.links) sets.unite(link.a, link.b);
   std::vector<int> number(graph.masses.size(), -1), result;
   int count = 0;

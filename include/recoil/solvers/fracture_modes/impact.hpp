@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "recoil/base/union_find.hpp"
 #include "recoil/solvers/fracture_modes/fracture_modes.hpp"
 #include "recoil/solvers/fracture_modes/vertex_matrices.hpp"
 
@@ -81,7 +82,8 @@ private:
 
   const ImpactModel* model_;
   std::vector<double> amplitudes_, coefficients_;
-  std::vector<int> parents_, fragments_;
+  UnionFind<int> together_; ///< pieces of one fragment
+  std::vector<int> fragments_;
   int num_fragments_ = 0;
 };
 
