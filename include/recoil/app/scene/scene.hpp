@@ -170,7 +170,7 @@ struct InitialConditions {
   std::vector<InitialField> acceleration; ///< [m/s^2]
   std::vector<AngularVelocity> angular_velocity;
 
-  /// Of all entries.
+  /// The regions of all entries.
   std::vector<const Region*> regions() const;
 };
 

@@ -107,7 +107,7 @@ public:
   stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
   void interrupt_when(std::function<bool()> interrupted) override;
   stepping::Entries effort() const override { return {{"Newton iterations", newton_iterations()}}; }
-  /// Of all steps, failed ones included.
+  /// Newton iterations of all steps, failed ones included.
   GlobalIndex newton_iterations() const;
   stepping::Balance balance() const override;
   /// Where the integrator has fed more than a quarter of all energy in play into the run.

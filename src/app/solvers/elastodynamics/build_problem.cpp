@@ -19,7 +19,7 @@ namespace recoil::app {
 
 namespace {
 
-/// Of the owned nodes.
+/// The prescribed displacements of the owned nodes, by node.
 template <int dim>
 NodalValues values_at_nodes(const DirichletEntry& entry, const fem::FunctionSpace<dim>& space) {
   if (entry.at_nodes) return *entry.at_nodes;
@@ -30,7 +30,7 @@ NodalValues values_at_nodes(const DirichletEntry& entry, const fem::FunctionSpac
   return values;
 }
 
-/// That of a node, with the interpolation of the entry.
+/// The prescribed displacement of a node over time, with the interpolation of the entry.
 template <int dim>
 std::function<double(int, GlobalIndex, double)> nodal_value(const DirichletEntry& entry,
                                                             const fem::FunctionSpace<dim>& space) {
