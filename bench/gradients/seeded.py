@@ -47,7 +47,7 @@ PRODUCTS = [
     *[(law + "/" + str(i), None, None, None, STATIC, "values", {"law": law}) for law in ("LinearElasticity", "FixedCorotational") for i in (0, 1)],
     ("elastic/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * virtual_work_shape_term", "shape += S * weight * virtual_work_shape_term", STATIC, "shape"),
     ("stress/constants", "src/potentials/elastic_derivatives.cpp", "weight * (inner_product<dim>(derivatives.by_P", "S * weight * (inner_product<dim>(derivatives.by_P", STATIC, "values"),
-    ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight *\n", "shape += S * weight *\n", STATIC, "shape"),
+    ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * (j.value(point)", "shape += S * weight * (j.value(point)", STATIC, "shape"),
     ("stress/du", "src/potentials/elastic_derivatives.cpp", "factor * points.weight(cell, q) * by_F, g)", "S * factor * points.weight(cell, q) * by_F, g)", STATIC, "values"),
     *[("damping/%d" % i, "src/potentials/damping.cpp", "+= weight * inner_product<dim>(stresses[i], Gp);",
        '+= seeded("damping/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', DAMPED, "values") for i in (0, 1)],
@@ -98,15 +98,15 @@ PRODUCTS = [
     ("sweep/dv", "src/adjoint/sweeps.cpp", "rhs.add(1, column.by.v);", "rhs.add(S, column.by.v);", DYNAMIC, "values"),
     ("sweep/previous", "src/adjoint/sweeps.cpp", "waiting.previous.add(record.coefficients.scaled_dt(record.dt), product);",
      "waiting.previous.add(S * record.coefficients.scaled_dt(record.dt), product);", CONTACT, "values"),
-    ("sweep/inertia", "src/adjoint/sweeps.cpp", "step_.multiply_mass(column.pending.weighted_p, rhs);", "step_.multiply_mass(column.pending.weighted_p, rhs);\n      rhs.scale(S);", DYNAMIC, "values"),
+    ("sweep/inertia", "src/adjoint/sweeps.cpp", "step.multiply_mass(column.pending.weighted_p, rhs);", "step.multiply_mass(column.pending.weighted_p, rhs);\n      rhs.scale(S);", DYNAMIC, "values"),
 ]
 
 
-def prepare(folder):
-    """Builds the sources with all factors in them."""
+def put_factors(folder):
+    """A copy of the sources with all factors in them."""
     source = os.path.join(folder, "source")
     shutil.rmtree(source, ignore_errors=True)
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".*", "__pycache__"))
     with open(os.path.join(source, "src", "seeded.hpp"), "w") as file:
         file.write(HEADER)
     for product, path, before, after, *_ in PRODUCTS:
@@ -125,6 +125,12 @@ def prepare(folder):
             text = '#include "seeded.hpp"\n' + text
         with open(path, "w") as file:
             file.write(text)
+    return source
+
+
+def prepare(folder):
+    """Builds the sources with all factors in them."""
+    source = put_factors(folder)
     subprocess.run(["cmake", "--preset", "ci", "-Wno-dev", "-DRECOIL_BUILD_TESTS=OFF", "-DRECOIL_BUILD_BENCHES=OFF"], cwd=source, check=True,
                    stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", "--preset", "ci", "--target", "recoil", "--", "-j2"], cwd=source, check=True, stdout=subprocess.DEVNULL)
@@ -183,9 +189,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", required=True, help="for sources, build and runs")
     parser.add_argument("--only", nargs="+", default=[], help="products")
+    parser.add_argument("--sources", action="store_true", help="put the factors into the sources, and stop there")
     parser.add_argument("--built", action="store_true", help="take what an earlier call has built")
     arguments = parser.parse_args()
     folder = os.path.abspath(arguments.folder)
+    if arguments.sources:
+        put_factors(folder)
+        return 0
     if not arguments.built:
         prepare(folder)
     recoil = os.path.join(folder, "source", "build", "ci", "recoil")

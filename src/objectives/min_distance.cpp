@@ -69,8 +69,7 @@ private:
   }
 
   Norm move_to(const ObservedState& state) {
-    const std::vector<double> resting(pairs_.surface().num_obstacle_vertices() * dim, 0.0);
-    pairs_.move_to(state.u, obstacles_ ? obstacles_(state.time) : resting);
+    pairs_.move_to(state.u, obstacles_ ? obstacles_(state.time) : std::vector<double>{});
     Norm norm{};
     for (const Pair& pair : pairs_.pairs())
       if (pair.mollifier.value > 0) norm.unit = std::max(norm.unit, depth(pair));

@@ -47,10 +47,8 @@ std::vector<fs::path> input_files(const Scene& scene) {
     if (entry.nodal) add(files, entry.nodal->file);
   }
   std::ranges::move(scene.own->files(), std::back_inserter(files));
-  const auto add_data = [&](const MaterialValue& value) {
-    if (const auto* data = std::get_if<ElementData>(&value)) add(files, data->file);
-  };
-  for (const MaterialValue& value : scene.boundary_conditions.rhs) add_data(value);
+  for (const MaterialValue& value : scene.boundary_conditions.rhs)
+    if (const fs::path* file = file_of(value)) add(files, *file);
   for (const auto* fields : {&scene.initial_conditions.velocity, &scene.initial_conditions.solution})
     for (const InitialField& field : *fields)
       if (field.nodes) add(files, field.nodes->file);

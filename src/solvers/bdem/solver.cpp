@@ -451,7 +451,7 @@ std::string BondedParticlesSolver::warning() const {
 }
 
 stepping::Entries BondedParticlesSolver::counts() const {
-  stepping::Entries entries{{"newton", implementation_->newton_of_step},
+  stepping::Entries entries{{stepping::newton_count_name, implementation_->newton_of_step},
                             {"broken_bonds", implementation_->num_broken},
                             {"breaking_passes", implementation_->passes_of_step}};
   if (problem().contact) {

@@ -23,7 +23,7 @@ struct RunOptions {
 
 RunOptions run_options(const Scene& scene);
 
-/// When the steps of a scene are taken.
+/// When the steps of a scene are taken, and how often failed ones are repeated.
 stepping::TimeOptions time_options(const Scene& scene);
 
 struct LedgerRow;

@@ -35,6 +35,12 @@ struct ElementData {
 /// A material constant: a formula of rest position and time, or one value per element.
 using MaterialValue = std::variant<Expression, ElementData>;
 
+/// The file of a value per element; nullptr where it is a formula.
+inline const std::filesystem::path* file_of(const MaterialValue& value) {
+  const auto* data = std::get_if<ElementData>(&value);
+  return data ? &data->file : nullptr;
+}
+
 /// The number that a value is everywhere and at all times, if it is one.
 std::optional<double> constant_of(const MaterialValue& value);
 

@@ -110,7 +110,7 @@ std::vector<std::filesystem::path> ElementScene::files() const {
   std::vector<std::filesystem::path> files;
   for (const MaterialEntry& entry : materials)
     for (const MaterialValue* value : entry.values())
-      if (const auto* data = std::get_if<ElementData>(value)) files.push_back(data->file);
+      if (const auto* file = file_of(*value)) files.push_back(*file);
   return files;
 }
 
@@ -119,10 +119,10 @@ stepping::Entries ElementScene::scheme(const TimeSpec& time) const {
 }
 
 int find_material_index(const Scene& scene, const std::string& body, int volume_id) {
-  const auto* own = dynamic_cast<const ElementScene*>(scene.own.get());
-  int index = own ? std::ssize(own->materials) : 0;
+  const std::vector<MaterialEntry>& materials = elements_of(scene).materials;
+  int index = std::ssize(materials);
   while (--index >= 0) {
-    const MaterialEntry& material = own->materials[index];
+    const MaterialEntry& material = materials[index];
     if (material.everywhere || holds(material.ids, volume_id) || holds(material.bodies, body)) break;
   }
   return index;

@@ -393,6 +393,8 @@ const KeyTable& study_keys() {
   return table;
 }
 
+OptionNames study_option_names() { return {{"store_every", "/sweep/store_every"}}; }
+
 std::string study_json_schema() { return json_schema(study_keys()); }
 
 std::string study_markdown() {

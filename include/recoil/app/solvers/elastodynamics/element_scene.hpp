@@ -97,7 +97,7 @@ inline const ElementScene& elements_of(const Scene& scene) { return part_of<Elem
 /// The material of an element: the last entry that names its body or volume id; nullptr if none does.
 const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id);
 
-/// Index into ElementScene::materials of find_material; -1 if none, as in scenes of other solvers.
+/// Index into ElementScene::materials of find_material; -1 if none.
 int find_material_index(const Scene& scene, const std::string& body, int volume_id);
 
 /// Order of the Lagrange basis on a body.

@@ -83,6 +83,7 @@ DistributedSurfaces<dim> distribute_surfaces(const parallel::Communicator& comm,
                                              const std::vector<SurfaceMesh>& surfaces,
                                              SurfacePartition partition);
 
+/// Obstacles, which contact searches by the places where they are, along a curve. Collective.
 template <int dim>
 DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& comm,
                                                const std::vector<SurfaceMesh>& surfaces) {
