@@ -111,8 +111,9 @@ public:
                                      std::span<double> /*du*/, std::span<double> /*dv*/,
                                      parameters::PhysicalGradient<dim>& /*g*/) {}
 
-  /// Whether r depends on the displacement at the start of the step, too, which states then come with. The
-  /// derivatives above are those where it stays.
+  /// Whether J depends on the start of the step, which states then come with. Where it is |r|^2, r may depend
+  /// on the displacement there, and the derivatives above are those where that stays; others depend on
+  /// internal variables alone.
   virtual bool depends_on_step() const { return false; }
   /// The change of the residuals along one of it (owned entries, then ghosts). As the next function, for the
   /// state that the last call of those above was for. Collective.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observable.hpp"
 #include "recoil/objectives/region.hpp"
 #include "recoil/potentials/elastic.hpp"
 
@@ -32,8 +32,9 @@ std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim> region, ElasticPot
                                                   double limit,
                                                   StressMeasure measure = StressMeasure::first_piola);
 
-/// J = int W dX [J]. Collective. @throws InputError for a region with cells outside of `elastic`.
+/// int W dX [J]; one number, without tangents. Collective. @throws InputError for a region with cells outside
+/// of `elastic`.
 template <int dim>
-std::unique_ptr<Objective<dim>> make_elastic_energy(Region<dim> region, ElasticPotentials<dim> elastic);
+std::unique_ptr<Observable<dim>> observe_elastic_energy(Region<dim> region, ElasticPotentials<dim> elastic);
 
 } // namespace recoil::objectives

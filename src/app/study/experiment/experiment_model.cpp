@@ -251,7 +251,7 @@ ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, cons
     : FieldExperiment<dim>(comm, study, experiment, std::move(loaded), interrupts),
       geometry_(distribute_geometry<dim>(comm, loaded_)) {
   fields_ = make_parameter_fields(study, experiment, scene(), geometry_);
-  objectives_ = open_objectives<dim>({study, experiment, scene(), geometry_.mesh});
+  objectives_ = open_objectives(*make_specimen(study, experiment, scene(), geometry_.mesh));
   shaped_.assign(geometry_.mesh.body_names.size(), 0);
   for (const auto& field : fields_) {
     for (std::size_t body = 0; body < shaped_.size(); ++body)

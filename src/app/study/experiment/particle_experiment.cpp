@@ -16,7 +16,7 @@
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/kinds/particle_actions.hpp"
-#include "recoil/app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/objectives/observables_on_particles.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
@@ -63,20 +63,10 @@ Arrays no_entries(const solvers::BondedParticles& problem) {
   std::vector<parameters::Quantity> quantities = solvers::quantities_of(problem);
   typename Arrays::Sizes sizes = solvers::sizes_of(problem);
   if (problem.softens()) {
-    quantities.push_back(internal_variables);
+    quantities.push_back(stepping::internal_variables);
     sizes[parameters::Place::internal] = solvers::sound_internal(problem).size();
   }
   return Arrays(sizes, quantities);
-}
-
-/// The objectives of an experiment, to be built on its particles.
-std::vector<PendingObjective<3>> pend_on_particles(const Study& study, int experiment,
-                                                   const ParticleScene& at) {
-  std::vector<PendingObjective<3>> pending;
-  for (const auto& spec : study.objectives)
-    if (spec->experiment == experiment)
-      pending.push_back({spec.get(), [objective = spec.get(), at] { return objective->make_on(at); }});
-  return pending;
 }
 
 class ProblemOnParticles final : public ObservedProblem<3> {
@@ -85,9 +75,8 @@ public:
   ProblemOnParticles(const ExperimentOnParticles& model, const ParameterValues& values)
       : ObservedProblem(model), model_(model), scene_(model.scene_with(values)),
         solver_(model.make_solver(*scene_, values)),
-        observation_(pend_on_particles(model.study(), model.experiment(),
-                                       {model.study(), *scene_, solver_->problem()}),
-                     scene_->time, model.comm()) {
+        observation_(model.objectives(*solver_->problem().particles),
+                     *make_observables(*scene_, solver_->problem())) {
     solver_->interrupt_when(model.interrupts().watch());
   }
 
@@ -188,22 +177,6 @@ void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) 
                 "\", which has no derivative; take \"be_reflect\" or \"mid_reflectT\"");
 }
 
-void check_particle_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
-  if (!objective.type->sees_particles) {
-    std::vector<std::string> possible;
-    for (const ObjectiveType& type : objective_types())
-      if (type.sees_particles) possible.emplace_back(type.name);
-    at.fail(objective.where, "type",
-            std::string(objective.type->name) + " looks at finite elements; of bonded particles take " +
-                list_names(possible, "or"));
-  }
-  if (objective.once_per_observation)
-    at.fail(objective.where, "time",
-            "bonded particles are compared at their states; write \"integral\", \"final\", {\"steps\": [..]} "
-            "or {\"times\": [..]}");
-  objective.check(at);
-}
-
 /// A row per slot or, of values per bond, per bond of all bodies, NaN where there is no value.
 std::vector<double> rows_of_field(const ParameterField<3>& field, const std::vector<double>& values) {
   if (field.spec->per != Per::bond) return values;
@@ -240,10 +213,10 @@ void write_particle_files(const particles::ParticleSet& bodies, std::size_t body
 
 ExperimentKind experiments_on_particles() {
   return {&bonded_particles,
-          true,
+          "bonded particles",
+          observables_on_particles(),
           check_particle_scene,
           check_particle_parameter,
-          check_particle_objective,
           [](const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
              const Interrupts& interrupts) -> std::unique_ptr<ExperimentModel> {
             return std::make_unique<ExperimentOnParticles>(comm, study, experiment, std::move(loaded),
@@ -261,6 +234,12 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
   read_start();
   parallel::collectively(comm, [&] { require_constants_of_materials(fields_, packed_); });
   require_budget();
+}
+
+const OpenObjectives<3>&
+ExperimentOnParticles::objectives(const particles::DistributedParticles& particles) const {
+  if (!objectives_) objectives_ = open_objectives(*make_specimen(study(), experiment(), scene(), particles));
+  return *objectives_;
 }
 
 std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {

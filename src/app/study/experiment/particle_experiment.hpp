@@ -28,6 +28,9 @@ public:
                                   std::size_t field) const override;
 
   const Interrupts& interrupts() const { return interrupts_; }
+  /// Its objectives, opened on the first particles that a problem of it has, which are those of all.
+  /// Collective. @throws InputError on every rank.
+  const OpenObjectives<3>& objectives(const particles::DistributedParticles& particles) const;
   /// The scene with values of the parameters.
   std::unique_ptr<Scene> scene_with(const ParameterValues& values) const;
   /// The solver at the start with these values; `scene`, which has them, must outlive it. Collective. @throws
@@ -40,6 +43,7 @@ private:
   particles::ParticleSet bodies_with(const ParameterValues& values) const;
 
   particles::ParticleSet packed_; ///< on the first rank
+  mutable std::optional<OpenObjectives<3>> objectives_;
 };
 
 } // namespace recoil::app

@@ -8,8 +8,8 @@ namespace {
 struct MaxStress final : StressPower<MaxStress> {
   using StressPower::StressPower;
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_max_stress<dim>(region_of(*this, discrete), elastic_potentials(discrete), p,
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_max_stress<dim>(region_of(at, bodies), elastic_potentials(elements_of(at)), p,
                                             stress);
   }
 };
@@ -22,7 +22,8 @@ std::vector<ObjectiveType> max_stress_objectives() {
                   "volume of the element where |S| is largest it is at least (v / V)^(1/p) times that in "
                   "linear elements, and grows with p.",
            .keys = {body_key, time_key, exponent_key, stress_key},
-           .read = MaxStress::read}};
+           .read = MaxStress::read,
+           .asks = ObservableKind::stress}};
 }
 
 } // namespace recoil::app

@@ -2,6 +2,7 @@
 
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -41,7 +42,8 @@ public:
   }
 
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
+  auto make(const Observables<dim>& at) const {
+    DiscreteScene<dim>& discrete = elements_of(at);
     const auto& problem = discrete.solver().problem();
     if (!problem.contact) throw InputError(where.of("type"), "the scene has no contact");
     return objectives::make_min_distance<dim>(
@@ -83,7 +85,8 @@ std::vector<ObjectiveType> min_distance_objectives() {
                "which is never less, and the nearer the larger p is. Costs as much as there are pairs "
                "within `limit`.",
            .keys = {bodies_key, time_key, exponent_key, distance_limit},
-           .read = MinDistance::read}};
+           .read = MinDistance::read,
+           .asks = ObservableKind::surfaces}};
 }
 
 } // namespace recoil::app

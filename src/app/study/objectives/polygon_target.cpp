@@ -10,11 +10,11 @@ struct PolygonTarget final : SurfaceTarget<PolygonTarget> {
       : SurfaceTarget(entry, "a file, such as \"goal.csv\" in 2D or \"goal.stl\" in 3D") {}
 
   template <int dim>
-  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
-    const auto polygon = std::make_shared<const objectives::Polygon<dim>>(
-        objectives::read_polygon<dim>(*at.mesh.comm, target));
-    return [this, polygon](DiscreteScene<dim>& discrete) {
-      return objectives::make_polygon_target<dim>(region_of(*this, discrete), polygon, facets);
+  ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
+    const auto polygon =
+        std::make_shared<const objectives::Polygon<dim>>(objectives::read_polygon<dim>(at.comm(), target));
+    return [this, polygon](const Observables<dim>& at) {
+      return objectives::make_polygon_target<dim>(region_of(at, bodies), polygon, facets);
     };
   }
 };
@@ -32,6 +32,7 @@ std::vector<ObjectiveType> polygon_target_objectives() {
                         "where the last is the first one again; in 3D a mesh of triangles (`.obj`, "
                         "`.stl`, `.msh`, `.mesh`).")},
            .read = PolygonTarget::read,
+           .asks = ObservableKind::boundary,
            .sees_place = true}};
 }
 

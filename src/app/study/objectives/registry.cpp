@@ -16,7 +16,6 @@ std::vector<ObjectiveType> signed_distance_target_objectives();
 std::vector<ObjectiveType> polygon_target_objectives();
 std::vector<ObjectiveType> observed_points_objectives();
 std::vector<ObjectiveType> motion_objectives();
-std::vector<ObjectiveType> position_integral_objectives();
 std::vector<ObjectiveType> regularization_objectives();
 std::vector<ObjectiveType> rest_separation_objectives();
 std::vector<ObjectiveType> min_distance_objectives();
@@ -38,7 +37,6 @@ std::span<const ObjectiveType> objective_types() {
     add(polygon_target_objectives());
     add(observed_points_objectives());
     add(motion_objectives());
-    add(position_integral_objectives());
     add(regularization_objectives());
     add(rest_separation_objectives());
     add(min_distance_objectives());
@@ -263,23 +261,6 @@ void require_surface_ids(const ExperimentScene& at, const ObjectiveSpec& spec,
                   "; ids in this scene: " + list_of(known.ids));
 }
 
-template <int dim>
-objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete) {
-  std::vector<std::int32_t> bodies;
-  const auto& names = discrete.mesh().body_names;
-  for (const std::string& name : spec.bodies) {
-    bodies.push_back(place_in(names, name));
-    if (bodies.back() < 0)
-      throw InputError(spec.where.of("body"), "there is no deformable body '" + name + "'");
-  }
-  return objectives::make_region<dim>(discrete.space(), discrete.solver().problem().geometry,
-                                      std::move(bodies));
-}
-
-std::unique_ptr<objectives::Objective<3>> ObjectiveSpec::make_on(const ParticleScene&) const {
-  throw InputError(where.of("type"), std::string(type->name) + " looks at finite elements");
-}
-
 objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static) {
   if (objective.time) return *objective.time;
   if (is_static || !objective.type->takes_time()) return objectives::FinalState{};
@@ -306,8 +287,5 @@ std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpe
   }
   return {at(0), at(time.steps)};
 }
-
-template objectives::Region<2> region_of(const ObjectiveSpec&, DiscreteScene<2>&);
-template objectives::Region<3> region_of(const ObjectiveSpec&, DiscreteScene<3>&);
 
 } // namespace recoil::app

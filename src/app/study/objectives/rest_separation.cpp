@@ -2,6 +2,7 @@
 
 #include "recoil/app/solvers/elastodynamics/build_contact.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/fem/collision_surface.hpp"
 
 namespace recoil::app {
@@ -11,12 +12,13 @@ struct RestSeparation final : ObjectiveOf<RestSeparation> {
   explicit RestSeparation(const Item& entry) : distance(entry["distance"].number()) {}
 
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
+  auto make(const Observables<dim>& at) const {
+    DiscreteScene<dim>& discrete = elements_of(at);
     const auto& obstacles = discrete.obstacles();
     auto surface = fem::collision_surface<dim>(discrete.space(), obstacles,
                                                discrete.solver().problem().dirichlet->flags());
     return objectives::make_rest_separation<dim>(
-        region_of(*this, discrete), std::move(surface),
+        region_of(at, bodies), std::move(surface),
         build_planes<dim>(discrete.scene(), discrete.mesh().body_names.size() + obstacles.names.size()),
         distance);
   }
@@ -41,7 +43,8 @@ std::vector<ObjectiveType> rest_separation_objectives() {
                "the barrier of contact with dhat = `distance`: of the bodies among and with themselves and "
                "with obstacles, as in contact but with equal weights. Shapes that touch are refused.",
            .keys = {body_key, distance_key},
-           .read = RestSeparation::read}};
+           .read = RestSeparation::read,
+           .asks = ObservableKind::surfaces}};
 }
 
 } // namespace recoil::app

@@ -91,14 +91,14 @@ struct SignedDistanceTarget final : SurfaceTarget<SignedDistanceTarget> {
       : SurfaceTarget(entry, "an HDF5 file, such as \"goal.h5\"") {}
 
   template <int dim>
-  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
+  ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
     auto grid =
-        parallel::collectively(*at.mesh.comm, [&] { return read_distance<dim>(target, where.of("target")); });
-    warn_outside(grid, at.mesh, target, where.of("target"));
+        parallel::collectively(at.comm(), [&] { return read_distance<dim>(target, where.of("target")); });
+    warn_outside(grid, mesh_of(at), target, where.of("target"));
     const auto distance = std::make_shared<const objectives::SignedDistance<dim>>(
         grid.size, grid.origin, grid.spacing, std::move(grid.distance));
-    return [this, distance](DiscreteScene<dim>& discrete) {
-      return objectives::make_signed_distance_target<dim>(region_of(*this, discrete), distance, facets);
+    return [this, distance](const Observables<dim>& at) {
+      return objectives::make_signed_distance_target<dim>(region_of(at, bodies), distance, facets);
     };
   }
 };
@@ -112,6 +112,7 @@ std::vector<ObjectiveType> signed_distance_target_objectives() {
            .keys = {body_key, time_key, boundary_key,
                     surface_target_key("HDF5 file with the arrays `distance`, `origin` and `spacing`.")},
            .read = SignedDistanceTarget::read,
+           .asks = ObservableKind::boundary,
            .sees_place = true}};
 }
 

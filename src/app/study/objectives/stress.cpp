@@ -6,8 +6,8 @@ namespace {
 struct StressNorm final : StressPower<StressNorm> {
   using StressPower::StressPower;
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_stress_norm<dim>(region_of(*this, discrete), elastic_potentials(discrete), p,
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_stress_norm<dim>(region_of(at, bodies), elastic_potentials(elements_of(at)), p,
                                              stress);
   }
 };
@@ -15,9 +15,9 @@ struct StressNorm final : StressPower<StressNorm> {
 struct StressBound final : ObjectiveOf<StressBound> {
   explicit StressBound(const Item& entry) : limit(entry["limit"].number()), stress(stress_of(entry)) {}
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_stress_bound<dim>(region_of(*this, discrete), elastic_potentials(discrete), limit,
-                                              stress);
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_stress_bound<dim>(region_of(at, bodies), elastic_potentials(elements_of(at)),
+                                              limit, stress);
   }
 
   double limit;
@@ -27,8 +27,8 @@ struct StressBound final : ObjectiveOf<StressBound> {
 struct ElasticEnergy final : ObjectiveOf<ElasticEnergy> {
   explicit ElasticEnergy(const Item&) {}
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_elastic_energy<dim>(region_of(*this, discrete), elastic_potentials(discrete));
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_component<dim>(type->name, at.elastic_energy(bodies), 0);
   }
 };
 
@@ -38,15 +38,18 @@ std::vector<ObjectiveType> stress_objectives() {
   return {{.name = "stress_norm",
            .doc = "(int |S|^p)^(1/p) over the rest volume, |S| the Frobenius norm of the stress.",
            .keys = {body_key, time_key, exponent_key, stress_key},
-           .read = StressNorm::read},
+           .read = StressNorm::read,
+           .asks = ObservableKind::stress},
           {.name = "stress_bound",
            .doc = "int max(|S| - limit, 0)^2 over the rest volume.",
            .keys = {body_key, time_key, stress_key, limit_key("Pa")},
-           .read = StressBound::read},
+           .read = StressBound::read,
+           .asks = ObservableKind::stress},
           {.name = "elastic_energy",
            .doc = "Elastic energy.",
            .keys = {body_key, time_key},
-           .read = ElasticEnergy::read}};
+           .read = ElasticEnergy::read,
+           .asks = ObservableKind::elastic_energy}};
 }
 
 } // namespace recoil::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/objectives/stress.hpp"
 
 /// What objectives of a stress share.
@@ -19,9 +20,8 @@ inline objectives::StressMeasure stress_of(const Item& entry) {
 
 template <int dim>
 objectives::ElasticPotentials<dim> elastic_potentials(DiscreteScene<dim>& discrete) {
-  objectives::ElasticPotentials<dim> elastic;
-  for (const auto* potential : discrete.solver().problem().elastic) elastic.push_back(potential);
-  return elastic;
+  const auto& elastic = discrete.solver().problem().elastic;
+  return {elastic.begin(), elastic.end()};
 }
 
 /// Base of those that take the stress to a power.

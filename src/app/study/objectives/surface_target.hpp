@@ -1,6 +1,7 @@
 #pragma once
 
 #include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 
 /// What objectives share that compare boundary facets with something in a file.
 namespace recoil::app {

@@ -11,6 +11,7 @@
 #include "recoil/app/study/base/study_folder.hpp"
 #include "recoil/app/study/fields/parameter_values.hpp"
 #include "recoil/app/study/objectives/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/app/study/remesh/remesh_scene.hpp"
 #include "recoil/app/study/remesh/shape_path.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
