@@ -179,6 +179,16 @@ ExperimentKind experiments_on_meshes() {
           create_on_mesh};
 }
 
+const ExperimentKind& experiment_kind(const Scene& scene) {
+  const auto kinds = experiment_kinds();
+  const auto found = std::ranges::find_if(
+      kinds, [&](const ExperimentKind& kind) { return scene.solver == kind.solver->scene.name; });
+  if (found == kinds.end())
+    throw InputError(scene.file.string() + " (/solver/type)",
+                     "studies do not know runs of \"" + scene.solver + "\"; take a scene of another solver");
+  return *found;
+}
+
 void check_study_dimensions(const Study& study, std::span<const int> dims) {
   RECOIL_ASSERT(dims.size() == study.experiments.size());
   for (const ParameterSpec& parameter : study.parameters)

@@ -27,7 +27,11 @@ struct ExperimentKind {
                                              const Interrupts& interrupts);
 };
 
-/// The kind of the solver of a scene.
+/// The solvers whose scenes studies can have, in experiment_kinds.cpp: a list of its own, for which a program
+/// may have another one.
+std::span<const ExperimentKind> experiment_kinds();
+
+/// The kind of the solver of a scene. @throws InputError where studies do not know it.
 const ExperimentKind& experiment_kind(const Scene& scene);
 
 } // namespace recoil::app

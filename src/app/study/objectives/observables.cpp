@@ -1,5 +1,9 @@
 #include "recoil/app/study/objectives/observables.hpp"
 
+#include <stdexcept>
+
+#include "app/study/objectives/match_meshes.hpp"
+
 namespace recoil::app {
 
 const char* name_of(ObservableKind kind) {
@@ -35,6 +39,17 @@ const char* name_of(ObservableKind kind) {
     return "the elastic constants of elements";
   }
 }
+
+void lacks_observable() {
+  throw std::logic_error("an objective asks for what the solver does not say that it has");
+}
+
+template <int dim>
+MeshRows<dim> Specimen<dim>::rows() const {
+  lacks_observable();
+}
+template MeshRows<2> Specimen<2>::rows() const;
+template MeshRows<3> Specimen<3>::rows() const;
 
 template <int dim>
 void require_prescribed(const parallel::Communicator& comm, const Support<dim>& support, bool is_free) {

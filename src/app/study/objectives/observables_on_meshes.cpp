@@ -95,11 +95,10 @@ public:
 
   SpecimenOnMesh(const Study& study, int experiment, const Scene& scene,
                  const mesh::DistributedMesh<dim>& mesh)
-      : Specimen<dim>(study, experiment, scene), mesh(mesh) {}
+      : Specimen<dim>(*mesh.comm, study, experiment, scene), mesh(mesh) {}
 
   const mesh::DistributedMesh<dim>& mesh;
 
-  const parallel::Communicator& comm() const override { return *mesh.comm; }
   std::vector<std::optional<objectives::MaterialPoint<dim>>>
   locate(const std::string& body, std::span<const Point> rests) const override {
     return objectives::locate_all<dim>(mesh, place_in(mesh.body_names, body), rests);
@@ -128,7 +127,9 @@ public:
   using typename Observables<dim>::Point;
 
   explicit ObservablesOnMesh(DiscreteScene<dim>& discrete)
-      : discrete(discrete), problem_(discrete.solver().problem()) {}
+      : Observables<dim>(discrete.space().comm(), discrete.scene(),
+                         discrete.scene().time.kind == TimeKind::dynamic),
+        discrete(discrete), problem_(discrete.solver().problem()) {}
 
   DiscreteScene<dim>& discrete;
 
@@ -138,9 +139,6 @@ public:
     return objectives::make_region<dim>(discrete.space(), problem_.geometry, std::move(numbers));
   }
 
-  const Scene& scene() const override { return discrete.scene(); }
-  const parallel::Communicator& comm() const override { return discrete.space().comm(); }
-  bool follows_velocities() const override { return scene().time.kind == TimeKind::dynamic; }
   Made points(objectives::PointVector vector, const std::vector<PointGroup<dim>>& groups) const override {
     std::vector<objectives::MaterialPoint<dim>> points;
     for (const PointGroup<dim>& group : groups) points.push_back(group.front());
@@ -182,7 +180,7 @@ public:
     return objectives::observe_reaction<dim>(std::move(reaction));
   }
   double travel(const Support<dim>& support, double time) const override {
-    if (scene().time.kind == TimeKind::statics && time == 0) return 0;
+    if (this->scene().time.kind == TimeKind::statics && time == 0) return 0;
     return support.boundary ? travel_of_boundary(discrete, support, time)
                             : travel_of_obstacle(discrete, support, time);
   }

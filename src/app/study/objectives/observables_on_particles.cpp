@@ -328,9 +328,8 @@ class SpecimenOfParticles final : public Specimen<3> {
 public:
   SpecimenOfParticles(const Study& study, int experiment, const Scene& scene,
                       const DistributedParticles& particles)
-      : Specimen(study, experiment, scene), particles_(particles) {}
+      : Specimen(*particles.points->comm, study, experiment, scene), particles_(particles) {}
 
-  const parallel::Communicator& comm() const override { return *particles_.points->comm; }
   /// On the nearest particle of the body, of which a point may be three radii away.
   std::vector<std::optional<objectives::MaterialPoint<3>>>
   locate(const std::string& body, std::span<const Point> rests) const override {
@@ -379,11 +378,8 @@ private:
 class ObservablesOnParticles final : public Observables<3> {
 public:
   ObservablesOnParticles(const Scene& scene, const solvers::BondedParticles& problem)
-      : scene_(scene), problem_(problem) {}
+      : Observables(*problem.particles->points->comm, scene, false), problem_(problem) {}
 
-  const Scene& scene() const override { return scene_; }
-  const parallel::Communicator& comm() const override { return *problem_.particles->points->comm; }
-  bool follows_velocities() const override { return false; }
   Made points(objectives::PointVector vector, const std::vector<PointGroup<3>>& groups) const override {
     const DistributedParticles& particles = *problem_.particles;
     const std::span owned = std::span(particles.ids).first(particles.num_owned());
@@ -425,15 +421,15 @@ public:
     const DistributedParticles& particles = *problem_.particles;
     if (!support.boundary)
       return observe_obstacle_force(problem_, support.direction,
-                                    number_of_obstacle(scene_, particles, support.obstacle));
+                                    number_of_obstacle(scene(), particles, support.obstacle));
     return observe_holding_force(
         problem_, support.direction,
-        particles_with_id(comm(), scene_, particles, "", *support.boundary, support.where.of("boundary")));
+        particles_with_id(comm(), scene(), particles, "", *support.boundary, support.where.of("boundary")));
   }
   double travel(const Support<3>& support, double time) const override {
-    if (support.boundary) return travel_of_particles(scene_, problem_, support, time);
+    if (support.boundary) return travel_of_particles(scene(), problem_, support, time);
     return travel_of_obstacle(problem_.contact->obstacles(),
-                              number_of_obstacle(scene_, *problem_.particles, support.obstacle),
+                              number_of_obstacle(scene(), *problem_.particles, support.obstacle),
                               support.direction, time);
   }
   Made contact_forces(const Bodies& bodies) const override {
@@ -459,7 +455,6 @@ private:
     return owned;
   }
 
-  const Scene& scene_;
   const solvers::BondedParticles& problem_;
 };
 

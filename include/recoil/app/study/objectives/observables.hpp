@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,28 +42,36 @@ const char* name_of(ObservableKind kind);
 template <int dim>
 using PointGroup = std::vector<objectives::MaterialPoint<dim>>;
 
-/// An experiment as its files give it, before a parameter moves anything. Members are collective.
+/// Says that the checks of a study have let through what a solver does not have.
+[[noreturn]] void lacks_observable();
+
+/// An experiment as its files give it, before a parameter moves anything: what belongs to its points and
+/// meshes, for solvers that have such. Members are collective.
 template <int dim>
 class Specimen {
 public:
   using Point = Eigen::Matrix<double, dim, 1>;
 
-  Specimen(const Study& study, int experiment, const Scene& scene)
-      : study(study), experiment(experiment), scene(scene) {}
+  Specimen(const parallel::Communicator& comm, const Study& study, int experiment, const Scene& scene)
+      : study(study), experiment(experiment), scene(scene), comm_(comm) {}
   virtual ~Specimen() = default;
 
   const Study& study;
   int experiment; ///< index in Study::experiments
   const Scene& scene;
 
-  virtual const parallel::Communicator& comm() const = 0;
+  const parallel::Communicator& comm() const { return comm_; }
   /// The material points of a body at rest positions, nothing for those outside of it.
   virtual std::vector<std::optional<objectives::MaterialPoint<dim>>>
-  locate(const std::string& body, std::span<const Point> rests) const = 0;
+  locate(const std::string& /*body*/, std::span<const Point> /*rests*/) const {
+    lacks_observable();
+  }
   /// A single one. @param what named in errors: "marker 'tip'". @throws InputError on every rank for a
   /// position outside of the body.
-  virtual objectives::MaterialPoint<dim> locate(const std::string& body, const Point& rest,
-                                                const std::string& what) const = 0;
+  virtual objectives::MaterialPoint<dim> locate(const std::string& /*body*/, const Point& /*rest*/,
+                                                const std::string& /*what*/) const {
+    lacks_observable();
+  }
   /// The points of a body that a selection gives an id. @throws InputError at `where` on every rank where
   /// there are none.
   virtual PointGroup<dim> select(const std::string& body, int id, const std::string& where) const {
@@ -72,8 +79,11 @@ public:
                                 "; give the marker a position, `rest`");
   }
   /// Nodes and cells as trajectories of the experiment hold them, and the array of their displacements.
-  virtual MeshRows<dim> rows() const = 0;
-  virtual const char* displacement_array() const = 0;
+  virtual MeshRows<dim> rows() const;
+  virtual const char* displacement_array() const { lacks_observable(); }
+
+private:
+  const parallel::Communicator& comm_;
 };
 
 /// Prescribed nodes or particles of a boundary, or an obstacle, and the force along a direction of unit
@@ -96,46 +106,50 @@ public:
   using Bodies = std::vector<std::string>;
   using Made = std::unique_ptr<objectives::Observable<dim>>;
 
+  /// @param follows_velocities u + t v is the displacement a time t after a state, to first order.
+  Observables(const parallel::Communicator& comm, const Scene& scene, bool follows_velocities)
+      : comm_(comm), scene_(scene), follows_velocities_(follows_velocities) {}
   virtual ~Observables() = default;
-  virtual const Scene& scene() const = 0;
-  virtual const parallel::Communicator& comm() const = 0;
-  /// Whether u + t v is the displacement a time t after a state, to first order.
-  virtual bool follows_velocities() const = 0;
+  const Scene& scene() const { return scene_; }
+  const parallel::Communicator& comm() const { return comm_; }
+  bool follows_velocities() const { return follows_velocities_; }
 
   /// dim numbers for each group.
   virtual Made points(objectives::PointVector, const std::vector<PointGroup<dim>>& /*groups*/) const {
-    lacks();
+    lacks_observable();
   }
   /// As objectives::observe_strain().
-  virtual Made strain(const objectives::MaterialPoint<dim>&, const Point& /*direction*/) const { lacks(); }
+  virtual Made strain(const objectives::MaterialPoint<dim>&, const Point& /*direction*/) const {
+    lacks_observable();
+  }
   /// The centre of mass, dim numbers, which depends on densities. @param name of the objective, for messages.
-  virtual Made center_of_mass(const char* /*name*/, const Bodies&) const { lacks(); }
+  virtual Made center_of_mass(const char* /*name*/, const Bodies&) const { lacks_observable(); }
   /// The integral of positions over the rest volume, dim numbers.
-  virtual Made volume_moment(const Bodies&) const { lacks(); }
+  virtual Made volume_moment(const Bodies&) const { lacks_observable(); }
   /// sqrt(w) (f - f*) at points of the rest volume, or of facets, with weights w, as
   /// objectives::observe_deviation().
   virtual Made deviation(const char* /*name*/, const Bodies&, objectives::VectorField,
                          objectives::ReferenceField,
                          const std::optional<potentials::FacetSelection>& /*facets*/ = {},
                          std::vector<int> /*components*/ = {}) const {
-    lacks();
+    lacks_observable();
   }
   /// Which rows of a trajectory belong to this rank's nodes, and the layout of dim numbers a node.
-  virtual io::BlockLayout node_rows() const { lacks(); }
-  virtual std::shared_ptr<const linalg::VectorLayout> node_vectors() const { lacks(); }
+  virtual io::BlockLayout node_rows() const { lacks_observable(); }
+  virtual std::shared_ptr<const linalg::VectorLayout> node_vectors() const { lacks_observable(); }
   /// The force of a support, one number [N].
-  virtual Made support_force(const Support<dim>&) const { lacks(); }
+  virtual Made support_force(const Support<dim>&) const { lacks_observable(); }
   /// How far a support has moved along its direction at a time [m].
-  virtual double travel(const Support<dim>&, double /*time*/) const { lacks(); }
+  virtual double travel(const Support<dim>&, double /*time*/) const { lacks_observable(); }
   /// The forces of contact without friction [N], dim numbers for each node or particle, zero on other bodies.
-  virtual Made contact_forces(const Bodies&) const { lacks(); }
+  virtual Made contact_forces(const Bodies&) const { lacks_observable(); }
   /// Elastic energy, one number [J].
-  virtual Made elastic_energy(const Bodies&) const { lacks(); }
+  virtual Made elastic_energy(const Bodies&) const { lacks_observable(); }
 
 private:
-  [[noreturn]] static void lacks() {
-    throw std::logic_error("an objective asks for what the solver does not say that it has");
-  }
+  const parallel::Communicator& comm_;
+  const Scene& scene_;
+  bool follows_velocities_;
 };
 
 /// @throws InputError on every rank if a component of a boundary along its direction follows forces.
