@@ -50,6 +50,15 @@ private:
   OfStress<dim> j_;
 };
 
+/// The rest volume.
+template <int dim>
+double volume_of(const Region<dim>& region) {
+  double sum = 0;
+  for (LocalIndex cell = 0; cell < region.mesh().num_owned_cells; ++cell)
+    if (region.selects(cell)) sum += region.geometry->weight_factor(cell) / (dim == 2 ? 2 : 6);
+  return region.comm().sum(sum);
+}
+
 template <int dim>
 class ElasticEnergy final : public Observable<dim> {
 public:
@@ -89,6 +98,13 @@ std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim> region, ElasticPot
 }
 
 template <int dim>
+std::unique_ptr<Objective<dim>> make_max_stress(Region<dim> region, ElasticPotentials<dim> elastic, double p,
+                                                StressMeasure measure) {
+  const double volume = volume_of(region);
+  return make_power_mean<dim>("max_stress", std::move(region), std::move(elastic), p, measure, volume);
+}
+
+template <int dim>
 std::unique_ptr<Observable<dim>> observe_elastic_energy(Region<dim> region, ElasticPotentials<dim> elastic) {
   const parallel::Communicator& comm = region.comm();
   return std::make_unique<ElasticEnergy<dim>>(comm, std::move(region), std::move(elastic));
@@ -99,6 +115,8 @@ std::unique_ptr<Observable<dim>> observe_elastic_energy(Region<dim> region, Elas
                                                             StressMeasure);                                  \
   template std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim>, ElasticPotentials<dim>, double,    \
                                                              StressMeasure);                                 \
+  template std::unique_ptr<Objective<dim>> make_max_stress(Region<dim>, ElasticPotentials<dim>, double,      \
+                                                           StressMeasure);                                   \
   template std::unique_ptr<Observable<dim>> observe_elastic_energy(Region<dim>, ElasticPotentials<dim>);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)

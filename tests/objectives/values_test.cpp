@@ -6,8 +6,8 @@
 #include "objectives/objective_checks.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
-#include "recoil/objectives/max_stress.hpp"
 #include "recoil/objectives/shape.hpp"
+#include "recoil/objectives/stress.hpp"
 
 namespace recoil::objectives {
 namespace {

@@ -220,10 +220,10 @@ void FieldExperiment<dim>::read_start() {
 template <int dim>
 FieldSlots FieldExperiment<dim>::slots(std::size_t k) const {
   const ParameterField<dim>& field = fields_[k];
-  FieldSlots slots{field.index,      field.components,
-                   is_replicated(k), field.slot_ids,
-                   field.slot_names, is_replicated(k) ? 0 : field.num_rows,
-                   start_[k],        {}};
+  FieldSlots slots{{field.index, field.components, is_replicated(k), field.slot_ids, field.slot_names,
+                    is_replicated(k) ? 0 : field.num_rows},
+                   start_[k],
+                   {}};
   for (const double value : start_[k]) slots.sizes.push_back(size_of_value(k, value));
   return slots;
 }
@@ -458,7 +458,7 @@ inverse::KnownRun ExperimentOnMesh<dim>::read_known_run(const std::filesystem::p
 template <int dim>
 FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
   const ParameterField<dim>& field = fields_[k];
-  FieldSlots slots{field.index, field.components, is_replicated(k), {}, field.slot_names, 0, {}, {}};
+  FieldSlots slots{{field.index, field.components, is_replicated(k), {}, field.slot_names}, {}, {}};
   const std::size_t count = field.num_owned_slots, width = field.components;
   if (slots.is_replicated) {
     slots.ids = field.slot_ids;

@@ -2,55 +2,27 @@
 #include <cmath>
 #include <deque>
 
-#include "app/study/objectives/target_option.hpp"
 #include "recoil/app/study/base/entries.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
 
 /// Of the sources of this folder.
-std::vector<ObjectiveType> stress_objectives();
-std::vector<ObjectiveType> max_stress_objectives();
-std::vector<ObjectiveType> target_objectives();
-std::vector<ObjectiveType> signed_distance_target_objectives();
-std::vector<ObjectiveType> polygon_target_objectives();
-std::vector<ObjectiveType> observed_points_objectives();
-std::vector<ObjectiveType> motion_objectives();
-std::vector<ObjectiveType> regularization_objectives();
-std::vector<ObjectiveType> rest_separation_objectives();
-std::vector<ObjectiveType> min_distance_objectives();
-std::vector<ObjectiveType> forces_objectives();
-TargetOption target_over_surface();
-TargetOption target_by_components();
+std::vector<ObjectiveType> stress_objectives(), target_objectives(), surface_target_objectives(),
+    observed_points_objectives(), motion_objectives(), regularization_objectives(), distances_objectives(),
+    forces_objectives();
 
 /// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
   static const std::vector<ObjectiveType> all = [] {
     std::vector<ObjectiveType> rows;
-    const auto add = [&](std::vector<ObjectiveType> group) {
-      for (ObjectiveType& row : group) rows.push_back(std::move(row));
-    };
-    add(stress_objectives());
-    add(max_stress_objectives());
-    add(target_objectives());
-    add(signed_distance_target_objectives());
-    add(polygon_target_objectives());
-    add(observed_points_objectives());
-    add(motion_objectives());
-    add(regularization_objectives());
-    add(rest_separation_objectives());
-    add(min_distance_objectives());
-    add(forces_objectives());
+    for (const auto group :
+         {stress_objectives, target_objectives, surface_target_objectives, observed_points_objectives,
+          motion_objectives, regularization_objectives, distances_objectives, forces_objectives})
+      for (ObjectiveType& row : group()) rows.push_back(std::move(row));
     return rows;
   }();
-  return all;
-}
-
-const std::vector<TargetOption>& target_options() {
-  static const std::vector<TargetOption> all{
-      target_over_surface(),
-      target_by_components(),
-  };
   return all;
 }
 

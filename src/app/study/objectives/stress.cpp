@@ -1,7 +1,36 @@
-#include "app/study/objectives/stress.hpp"
+#include "recoil/objectives/stress.hpp"
+
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 
 namespace recoil::app {
 namespace {
+
+constexpr Key stress_key{.pattern = "/objectives/*/stress",
+                         .types = text,
+                         .implied = "`first_piola`",
+                         .choices = "[\"first_piola\", \"cauchy\"]",
+                         .doc = "Which stress."};
+
+objectives::StressMeasure stress_of(const Item& entry) {
+  return entry.has("stress") && entry["stress"].text() == "cauchy" ? objectives::StressMeasure::cauchy
+                                                                   : objectives::StressMeasure::first_piola;
+}
+
+template <int dim>
+objectives::ElasticPotentials<dim> elastic_potentials(DiscreteScene<dim>& discrete) {
+  const auto& elastic = discrete.solver().problem().elastic;
+  return {elastic.begin(), elastic.end()};
+}
+
+/// Base of those that take the stress to a power.
+template <class Type>
+struct StressPower : ObjectiveOf<Type> {
+  explicit StressPower(const Item& entry) : p(entry["p"].number()), stress(stress_of(entry)) {}
+
+  double p;
+  objectives::StressMeasure stress;
+};
 
 struct StressNorm final : StressPower<StressNorm> {
   using StressPower::StressPower;
@@ -22,6 +51,15 @@ struct StressBound final : ObjectiveOf<StressBound> {
 
   double limit;
   objectives::StressMeasure stress;
+};
+
+struct MaxStress final : StressPower<MaxStress> {
+  using StressPower::StressPower;
+  template <int dim>
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_max_stress<dim>(region_of(at, bodies), elastic_potentials(elements_of(at)), p,
+                                            stress);
+  }
 };
 
 struct ElasticEnergy final : ObjectiveOf<ElasticEnergy> {
@@ -49,7 +87,14 @@ std::vector<ObjectiveType> stress_objectives() {
            .doc = "Elastic energy.",
            .keys = {body_key, time_key},
            .read = ElasticEnergy::read,
-           .asks = ObservableKind::elastic_energy}};
+           .asks = ObservableKind::elastic_energy},
+          {.name = "max_stress",
+           .doc = "(int |S|^p / V)^(1/p), V the rest volume: a smooth maximum of |S|, from below. With v the "
+                  "volume of the element where |S| is largest it is at least (v / V)^(1/p) times that in "
+                  "linear elements, and grows with p.",
+           .keys = {body_key, time_key, exponent_key, stress_key},
+           .read = MaxStress::read,
+           .asks = ObservableKind::stress}};
 }
 
 } // namespace recoil::app

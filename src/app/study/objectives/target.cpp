@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "app/study/objectives/match_meshes.hpp"
-#include "app/study/objectives/target_option.hpp"
 #include "recoil/app/run/finite_values.hpp"
 #include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/io/hdf5_file.hpp"
@@ -250,7 +250,8 @@ open_reference(const Specimen<dim>& at, const std::filesystem::path& path, const
 struct NodalTarget final : ObjectiveOf<NodalTarget> {
   explicit NodalTarget(const Item& entry)
       : positions(entry["type"].text() == "target_position"), path(entry["reference"].text()) {
-    for (const TargetOption& option : target_options()) option.read(entry, part);
+    read_surface(entry);
+    read_components(entry);
     if (std::filesystem::is_directory(path) && !std::filesystem::exists(path / "scene.json"))
       entry["reference"].fail(
           path.string() +
@@ -259,12 +260,11 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
   }
 
   void check_dimension(int dim) const override {
-    for (const TargetOption& option : target_options())
-      if (option.check_dimension) option.check_dimension(part, where, dim);
+    if (std::ranges::any_of(components, [&](int axis) { return axis >= dim; }))
+      throw InputError(where.of("components"), "there is no z component in 2D; take \"x\", \"y\" or both");
   }
   void check(const ExperimentScene& at) const override {
-    for (const TargetOption& option : target_options())
-      if (option.check) option.check(part, *this, at);
+    if (facets) require_surface_ids(at, *this, *facets);
   }
   std::vector<std::filesystem::path> files() const override {
     std::error_code error;
@@ -273,7 +273,7 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
   }
 
   std::map<std::string, ObservableKind> asks_also() const override {
-    if (!part.facets) return {};
+    if (!facets) return {};
     return {{where.keys.contains("boundary") ? "boundary" : "over", ObservableKind::boundary}};
   }
 
@@ -290,26 +290,54 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
           type->name,
           at.deviation(type->name, bodies,
                        positions ? objectives::VectorField::position : objectives::VectorField::displacement,
-                       reference->on(at), part.facets, part.components));
+                       reference->on(at), facets, components));
     };
   }
 
   bool positions;
-  std::filesystem::path path; ///< run folder or HDF5 file
-  TargetPart part;
+  std::filesystem::path path;                       ///< run folder or HDF5 file
+  std::optional<potentials::FacetSelection> facets; ///< of the boundary; none: over the volume
+  std::vector<int> components;                      ///< that are compared; none: all
+
+private:
+  void read_surface(const Item& entry) {
+    const bool is_written = entry.has("over");
+    if (is_written && entry["over"].text() == "volume" && entry.has("boundary"))
+      entry["boundary"].fail("is for a difference over the boundary; leave `over`, or `boundary`, out");
+    if (entry.has("boundary") || (is_written && entry["over"].text() == "boundary"))
+      facets = facets_of(entry);
+  }
+  void read_components(const Item& entry) {
+    if (!entry.has("components")) return;
+    for (const Item& name : entry["components"].items()) {
+      components.push_back(name.text().front() - 'x');
+      if (std::ranges::count(components, components.back()) > 1) name.fail("stands there twice");
+    }
+  }
 };
 
 std::vector<Key> nodal_target_keys() {
-  std::vector<Key> keys{body_key, time_key};
-  for (const TargetOption& option : target_options())
-    std::ranges::copy(option.keys, std::back_inserter(keys));
-  keys.push_back(
-      {.pattern = "/objectives/*/reference",
-       .types = path | folder,
-       .required = true,
-       .doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
-              "row per node in [file order](#file-order), for all times; see [below](#references)."});
-  return keys;
+  return {body_key,
+          time_key,
+          {.pattern = "/objectives/*/over",
+           .types = text,
+           .implied = "`volume`",
+           .choices = "[\"volume\", \"boundary\"]",
+           .doc = "Where the difference is integrated; with `boundary` it is over its facets."},
+          boundary_key,
+          {.pattern = "/objectives/*/components",
+           .types = one_or_list,
+           .items = text,
+           .length = {1, 3},
+           .implied = "all",
+           .choices = "[\"x\", \"y\", \"z\"]",
+           .doc = "Those of the vectors that are compared."},
+          {.pattern = "/objectives/*/reference",
+           .types = path | folder,
+           .required = true,
+           .doc =
+               "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
+               "row per node in [file order](#file-order), for all times; see [below](#references)."}};
 }
 
 } // namespace
