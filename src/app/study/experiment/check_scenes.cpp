@@ -135,13 +135,13 @@ void require_observables(const ExperimentScene& at, const ObjectiveSpec& objecti
     for (const ObjectiveType& other : objective_types())
       if (holds(kind.observables, other.asks)) possible.emplace_back(other.name);
     at.fail(objective.where, "type",
-            type + " asks for " + name_of(objective.type->asks) + ", which " + kind.name +
+            type + " asks for " + name_of(objective.type->asks) + ", which " + kind.solver->scene.things +
                 " do not have; take " + list_names(possible, "or"));
   }
   for (const auto& [key, asked] : objective.asks_also())
     if (!holds(kind.observables, asked))
       at.fail(objective.where, key,
-              "`" + key + "` asks for " + name_of(asked) + ", which " + kind.name +
+              "`" + key + "` asks for " + name_of(asked) + ", which " + kind.solver->scene.things +
                   " do not have; leave it out");
 }
 
@@ -169,10 +169,7 @@ std::unique_ptr<ExperimentModel> create_on_mesh(const parallel::Communicator& co
 } // namespace
 
 ExperimentKind experiments_on_meshes() {
-  return {&elastodynamics,
-          "finite elements",
-          observables_on_meshes(),
-          check_scene_of_mesh,
+  return {&elastodynamics, observables_on_meshes(), check_scene_of_mesh,
           [](const ExperimentScene& at, const ParameterSpec& parameter) {
             parameter.kind->row_for(parameter.per).check(at, parameter);
           },

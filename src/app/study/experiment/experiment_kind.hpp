@@ -15,7 +15,6 @@ namespace recoil::app {
 /// What studies know of the scenes of one solver.
 struct ExperimentKind {
   const SolverKind* solver;
-  const char* name; ///< in the plural
   /// What objectives can ask its scenes for.
   std::span<const ObservableKind> observables;
   /// Refuse what has no derivative, or does not fit the scene; the first adds warnings. @throws InputError.
