@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "recoil/fem/function_space.hpp"
-#include "recoil/objectives/objective.hpp"
-#include "recoil/objectives/observations.hpp"
+#include "recoil/objectives/observable.hpp"
 
 namespace recoil::objectives {
 
 /// A point that moves with the material, the same on all ranks and for any number of them.
 template <int dim>
 struct MaterialPoint {
-  GlobalIndex cell;                        ///< input id
-  std::array<double, dim + 1> barycentric; ///< by the vertices of the cell, ascending in input id
+  GlobalIndex carrier; ///< input id of a cell, or of a particle
+  /// Barycentric by the vertices of the cell, ascending in input id; of a particle its arm in the axes of
+  /// that [m].
+  std::array<double, dim + 1> coordinates;
 };
 
 /// The material points of `body` (number in mesh.body_names) at rest positions, nothing for those outside of
@@ -37,26 +38,22 @@ template <int dim>
 MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t body,
                           const Eigen::Matrix<double, dim, 1>& rest, const std::string& what);
 
-/// A material point and where it was seen.
-template <int dim>
-struct Marker {
-  MaterialPoint<dim> point;
-  Track<dim> track;
-  std::string name = {};
-};
+/// Which vector of a material point is seen.
+enum class PointVector { position, displacement };
 
-/// J = sum_m |x_m - y_m(time)|^2 / sd_m(time)^2, x_m = X_m + u(X_m). `space` must
-/// outlive the objective. Collective.
+/// x_m = X_m + u(X_m), or u(X_m), of material points in cells; dim numbers each, on the owner of the cell.
+/// `space` must outlive it. Collective.
 /// @throws InputError on every rank for an empty list and for a cell that the mesh does not have.
 template <int dim>
-std::unique_ptr<Objective<dim>> make_markers(const fem::FunctionSpace<dim>& space,
-                                             std::vector<Marker<dim>> markers);
+std::unique_ptr<Observable<dim>> observe_points(const fem::FunctionSpace<dim>& space, PointVector vector,
+                                                const std::vector<MaterialPoint<dim>>& points);
 
-/// J = sum_p |u(X_p) - y_p(time)|^2 / sd_p(time)^2 with displacements y_p in place of positions, such as
-/// those of a digital image correlation: the tracks hold displacements. Otherwise as make_markers.
-/// Collective.
+/// The engineering strain e = |F d| - 1, F = I + sum_a u_a grad phi_a' at a material point in a cell: the
+/// relative change of length that a strain gauge along the unit vector d of the rest shape measures. One
+/// number, on the owner of the cell. `space` must outlive it. Not collective.
 template <int dim>
-std::unique_ptr<Objective<dim>> make_displacement_field(const fem::FunctionSpace<dim>& space,
-                                                        std::vector<Marker<dim>> points);
+std::unique_ptr<Observable<dim>> observe_strain(const fem::FunctionSpace<dim>& space,
+                                                const MaterialPoint<dim>& point,
+                                                const Eigen::Matrix<double, dim, 1>& direction);
 
 } // namespace recoil::objectives

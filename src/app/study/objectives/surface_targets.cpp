@@ -5,13 +5,32 @@
 
 #include <fmt/format.h>
 
-#include "app/study/objectives/surface_target.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/io/hdf5_file.hpp"
+#include "recoil/objectives/polygon_target.hpp"
 
 namespace recoil::app {
 namespace {
+
+Key surface_target_key(const char* doc) {
+  return {.pattern = "/objectives/*/target", .types = path, .required = true, .doc = doc};
+}
+
+/// Base of what compares boundary facets with something in a file.
+template <class Type>
+struct SurfaceTarget : ObjectiveOf<Type> {
+  /// @param file what `target` is, for messages.
+  SurfaceTarget(const Item& entry, const std::string& file)
+      : target(target_file(entry, file)), facets(facets_of(entry)) {}
+  std::vector<std::filesystem::path> files() const override { return {target}; }
+  void check(const ExperimentScene& at) const override { require_surface_ids(at, *this, facets); }
+
+  std::filesystem::path target;
+  potentials::FacetSelection facets;
+};
 
 /// Samples of a distance.
 template <int dim>
@@ -91,27 +110,54 @@ struct SignedDistanceTarget final : SurfaceTarget<SignedDistanceTarget> {
       : SurfaceTarget(entry, "an HDF5 file, such as \"goal.h5\"") {}
 
   template <int dim>
-  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
+  ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
     auto grid =
-        parallel::collectively(*at.mesh.comm, [&] { return read_distance<dim>(target, where.of("target")); });
-    warn_outside(grid, at.mesh, target, where.of("target"));
+        parallel::collectively(at.comm(), [&] { return read_distance<dim>(target, where.of("target")); });
+    warn_outside(grid, mesh_of(at), target, where.of("target"));
     const auto distance = std::make_shared<const objectives::SignedDistance<dim>>(
         grid.size, grid.origin, grid.spacing, std::move(grid.distance));
-    return [this, distance](DiscreteScene<dim>& discrete) {
-      return objectives::make_signed_distance_target<dim>(region_of(*this, discrete), distance, facets);
+    return [this, distance](const Observables<dim>& at) {
+      return objectives::make_signed_distance_target<dim>(region_of(at, bodies), distance, facets);
+    };
+  }
+};
+
+struct PolygonTarget final : SurfaceTarget<PolygonTarget> {
+  explicit PolygonTarget(const Item& entry)
+      : SurfaceTarget(entry, "a file, such as \"goal.csv\" in 2D or \"goal.stl\" in 3D") {}
+
+  template <int dim>
+  ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
+    const auto polygon =
+        std::make_shared<const objectives::Polygon<dim>>(objectives::read_polygon<dim>(at.comm(), target));
+    return [this, polygon](const Observables<dim>& at) {
+      return objectives::make_polygon_target<dim>(region_of(at, bodies), polygon, facets);
     };
   }
 };
 
 } // namespace
 
-std::vector<ObjectiveType> signed_distance_target_objectives() {
+std::vector<ObjectiveType> surface_target_objectives() {
   return {{.name = "signed_distance_target",
            .doc = "int phi(X + u)^2 over boundary facets at rest, phi a signed distance given on a grid; see "
                   "[below](#distances-on-a-grid). Without `boundary` all facets of the boundary count.",
            .keys = {body_key, time_key, boundary_key,
                     surface_target_key("HDF5 file with the arrays `distance`, `origin` and `spacing`.")},
            .read = SignedDistanceTarget::read,
+           .asks = ObservableKind::boundary,
+           .sees_place = true},
+          {.name = "polygon_target",
+           .doc =
+               "int |X + u - c|^2 over boundary facets at rest, c the closest point of a polygon (2D) or a "
+               "surface (3D). Without `boundary` all facets of the boundary count.",
+           .keys = {body_key, time_key, boundary_key,
+                    surface_target_key(
+                        "in 2D a CSV file with the columns `x,y`, a row per vertex in order, closed "
+                        "where the last is the first one again; in 3D a mesh of triangles (`.obj`, "
+                        "`.stl`, `.msh`, `.mesh`).")},
+           .read = PolygonTarget::read,
+           .asks = ObservableKind::boundary,
            .sees_place = true}};
 }
 

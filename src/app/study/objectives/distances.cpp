@@ -1,9 +1,13 @@
 #include "recoil/objectives/min_distance.hpp"
 
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/solvers/elastodynamics/build_contact.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
+#include "recoil/fem/collision_surface.hpp"
+#include "recoil/objectives/rest_separation.hpp"
 
 namespace recoil::app {
 namespace {
@@ -41,7 +45,8 @@ public:
   }
 
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
+  auto make(const Observables<dim>& at) const {
+    DiscreteScene<dim>& discrete = elements_of(at);
     const auto& problem = discrete.solver().problem();
     if (!problem.contact) throw InputError(where.of("type"), "the scene has no contact");
     return objectives::make_min_distance<dim>(
@@ -64,9 +69,35 @@ private:
   double limit_, p_;
 };
 
+struct RestSeparation final : ObjectiveOf<RestSeparation> {
+  explicit RestSeparation(const Item& entry) : distance(entry["distance"].number()) {}
+
+  template <int dim>
+  auto make(const Observables<dim>& at) const {
+    DiscreteScene<dim>& discrete = elements_of(at);
+    const auto& obstacles = discrete.obstacles();
+    auto surface = fem::collision_surface<dim>(discrete.space(), obstacles,
+                                               discrete.solver().problem().dirichlet->flags());
+    return objectives::make_rest_separation<dim>(
+        region_of(at, bodies), std::move(surface),
+        build_planes<dim>(discrete.scene(), discrete.mesh().body_names.size() + obstacles.names.size()),
+        distance);
+  }
+
+  double distance;
+};
+
 } // namespace
 
-std::vector<ObjectiveType> min_distance_objectives() {
+std::vector<ObjectiveType> distances_objectives() {
+  const Key distance_key{.pattern = "/objectives/*/distance",
+                         .types = number,
+                         .required = true,
+                         .range = positive,
+                         .unit = "m",
+                         .doc =
+                             "Within which shapes push each other away. Longer than the shortest edge of "
+                             "a surface, parts of it push that are no neighbours but close by themselves."};
   const Key bodies_key{.pattern = "/objectives/*/bodies",
                        .types = list,
                        .items = text,
@@ -76,14 +107,22 @@ std::vector<ObjectiveType> min_distance_objectives() {
                        .doc = "Names of two bodies, or of a body and an obstacle."};
   Key distance_limit = limit_key("m");
   distance_limit.doc = "Distance below which they are too close [m].";
-  return {{.name = "min_distance",
-           .doc =
-               "max(limit - d, 0)^2, d the least distance between two bodies, or a body and an obstacle, "
-               "in a smooth form: (sum over pairs of their surface primitives of max(limit - d, 0)^p)^(2/p), "
-               "which is never less, and the nearer the larger p is. Costs as much as there are pairs "
-               "within `limit`.",
-           .keys = {bodies_key, time_key, exponent_key, distance_limit},
-           .read = MinDistance::read}};
+  return {
+      {.name = "rest_separation",
+       .doc = "sum of b(d^2) over pairs of surface primitives that are closer than `distance` at rest, b "
+              "the barrier of contact with dhat = `distance`: of the bodies among and with themselves and "
+              "with obstacles, as in contact but with equal weights. Shapes that touch are refused.",
+       .keys = {body_key, distance_key},
+       .read = RestSeparation::read,
+       .asks = ObservableKind::surfaces},
+      {.name = "min_distance",
+       .doc = "max(limit - d, 0)^2, d the least distance between two bodies, or a body and an obstacle, "
+              "in a smooth form: (sum over pairs of their surface primitives of max(limit - d, 0)^p)^(2/p), "
+              "which is never less, and the nearer the larger p is. Costs as much as there are pairs "
+              "within `limit`.",
+       .keys = {bodies_key, time_key, exponent_key, distance_limit},
+       .read = MinDistance::read,
+       .asks = ObservableKind::surfaces}};
 }
 
 } // namespace recoil::app
