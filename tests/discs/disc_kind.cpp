@@ -21,16 +21,16 @@ constexpr app::Key in_solver[] = {
      .member = &bound<&DiscScene::spec, &DiscSpec::mass>,
      .range = app::positive,
      .unit = "kg",
-     .doc = "Of a disc."},
+     .doc = "Mass of a disc."},
     {.pattern = "/solver/discs/stiffness",
      .member = &bound<&DiscScene::spec, &DiscSpec::stiffness>,
      .range = app::non_negative,
      .unit = "N/m",
-     .doc = "Of a spring."},
+     .doc = "Stiffness of a spring."},
     {.pattern = "/solver/discs/drag",
      .member = &bound<&DiscScene::spec, &DiscSpec::drag>,
      .range = app::non_negative,
-     .doc = "Of the air."},
+     .doc = "Drag of the air."},
 };
 
 constexpr app::AbsentKey absent[] = {

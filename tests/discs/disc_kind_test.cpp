@@ -44,7 +44,8 @@ protected:
   }
   std::string read(const std::string& file) { return read_file(folder_ / file); }
   /// What is said of a scene with these changes.
-  std::string refusal_of(const char* merge_patch, json wrong = scene) {
+  std::string refusal_of(const char* merge_patch) {
+    json wrong = scene;
     wrong.merge_patch(json::parse(merge_patch));
     try {
       app::parse_scene(wrong.dump(), "scene.json", "/", app::all_solvers().format());
