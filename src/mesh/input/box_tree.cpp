@@ -7,7 +7,7 @@ namespace recoil::mesh {
 
 namespace {
 
-struct Search {
+struct BoxSearch {
   const std::vector<Eigen::AlignedBox3d>& boxes;
   const Eigen::AlignedBox3d& box;
   std::vector<std::int32_t> found;
@@ -29,7 +29,7 @@ BoxTree::BoxTree(std::vector<Eigen::AlignedBox3d> boxes) : boxes_(std::move(boxe
 }
 
 std::vector<std::int32_t> BoxTree::meeting(const Eigen::AlignedBox3d& box) const {
-  Search search{boxes_, box, {}};
+  BoxSearch search{boxes_, box, {}};
   Eigen::BVIntersect(tree_, search);
   std::sort(search.found.begin(), search.found.end());
   return search.found;
