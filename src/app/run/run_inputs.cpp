@@ -98,7 +98,7 @@ Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const
 
 std::string run_metadata(const Scene& scene, int dim, const Json& inputs) {
   Json json{{"solver", scene.solver}, {"version", version()}, {"dim", dim}};
-  for (const auto& [name, value] : scene.own->scheme(scene.time))
+  for (const auto& [name, value] : scene.own->scheme())
     std::visit([&json, &key = name](const auto& content) { json[key] = content; }, value);
   json["inputs"] = inputs;
   return json.dump();

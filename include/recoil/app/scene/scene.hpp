@@ -188,7 +188,6 @@ struct TimeSpec {
   double t0 = 0;
   double dt = 1;
   int steps = 1;
-  int bdf_order = 1; ///< 1..6; start-up raises the order by one per step
   int max_retries = 6;
 
   /// Time at which step n is solved.
@@ -243,7 +242,7 @@ struct SolverScene {
   /// Files that a run reads because this part names them.
   virtual std::vector<std::filesystem::path> files() const = 0;
   /// What the trajectory of a run says of the scheme of its solver.
-  virtual stepping::Entries scheme(const TimeSpec& /*time*/) const { return {}; }
+  virtual stepping::Entries scheme() const { return {}; }
 };
 
 /// The copying of a part; Part derives from this.

@@ -212,7 +212,7 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   options.dynamics = is_static                                  ? solvers::Dynamics::statics
                      : scene.time.kind == TimeKind::quasistatic ? solvers::Dynamics::quasistatic
                                                                 : solvers::Dynamics::dynamic;
-  options.bdf_order = scene.time.bdf_order;
+  options.bdf_order = elements_of(scene).bdf_order;
   options.regularization_weight = given.lagged_regularization_weight;
   options.regularization_passes = given.lagged_regularization_iterations;
   const double length = given.characteristic_length.value_or(diagonal);

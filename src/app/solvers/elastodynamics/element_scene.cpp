@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* known_integrators = "ImplicitEuler, BDF1 .. BDF6, or {\"type\": \"BDF\", \"steps\": k}";
 
-int bdf_order(const Item& integrator) {
+int read_bdf_order(const Item& integrator) {
   const auto type = integrator.is_text() ? integrator.text() : integrator["type"].text();
   const bool steps = integrator.is_object() && integrator.has("steps");
   if (type == "ImplicitNewmark")
@@ -102,7 +102,7 @@ void build_elements(const Item& root, Scene& scene) {
   own.conventions = root["conventions"].text() == "polyfem" ? Conventions::polyfem : Conventions::recoil;
   build_space(root["space"], scene, own.space);
   build_materials(root, scene);
-  if (root.has("time")) scene.time.bdf_order = bdf_order(root["time"]["integrator"]);
+  if (root.has("time")) own.bdf_order = read_bdf_order(root["time"]["integrator"]);
   check_elements(scene);
 }
 
@@ -114,9 +114,7 @@ std::vector<std::filesystem::path> ElementScene::files() const {
   return files;
 }
 
-stepping::Entries ElementScene::scheme(const TimeSpec& time) const {
-  return {{"bdf_order", GlobalIndex{time.bdf_order}}};
-}
+stepping::Entries ElementScene::scheme() const { return {{"bdf_order", GlobalIndex{bdf_order}}}; }
 
 int find_material_index(const Scene& scene, const std::string& body, int volume_id) {
   const std::vector<MaterialEntry>& materials = elements_of(scene).materials;

@@ -312,6 +312,11 @@ Variant<dim> ExperimentOnMesh<dim>::variant(const Scene& scene, const ParameterV
 }
 
 template <int dim>
+int ExperimentOnMesh<dim>::history() const {
+  return scene().time.kind == TimeKind::dynamic ? elements_of(scene()).bdf_order : 1;
+}
+
+template <int dim>
 std::unique_ptr<ObservedProblem<dim>>
 ExperimentOnMesh<dim>::observed_at(const ParameterValues& values) const {
   return std::make_unique<ProblemOnMesh<dim>>(*this, scene(), values);

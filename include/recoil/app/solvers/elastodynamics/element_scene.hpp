@@ -85,9 +85,10 @@ struct ElementScene : SolverSceneOf<ElementScene> {
   SpaceSpec space;
   std::vector<MaterialEntry> materials;
   SolverSpec solver;
+  int bdf_order = 1; ///< 1..6; start-up raises the order by one per step
 
   std::vector<std::filesystem::path> files() const override;
-  stepping::Entries scheme(const TimeSpec& time) const override;
+  stepping::Entries scheme() const override;
 };
 
 /// @pre the scene is of finite elements.

@@ -129,7 +129,6 @@ public:
   /// The problem that at() gives.
   virtual std::unique_ptr<ExperimentProblem> problem_at(const ParameterValues& values) const = 0;
   std::string parameter_name(std::size_t k) const override { return study_.parameters[parameters_[k]].name; }
-  int history() const override { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
   const parallel::Communicator& comm() const override { return comm_; }
 
   const Study& study() const { return study_; }
@@ -290,6 +289,7 @@ public:
   ExperimentOnMesh(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
                    const Interrupts& interrupts);
 
+  int history() const override;
   std::unique_ptr<ObservedProblem<dim>> observed_at(const ParameterValues& values) const override;
   FieldSlots slots(std::size_t field) const override;
   ObjectiveKind check_start() const override;
