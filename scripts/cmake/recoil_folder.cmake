@@ -8,7 +8,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   if(RECOIL_NATIVE)
     target_compile_options(recoil_options INTERFACE -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
-  # Sixth of the time of a source saved, for a quarter more memory: no search for what can be freed below 600 MB.
+  # Below 600 MB g++ does not look for memory to free: a sixth less time for a source, a quarter more memory.
   target_compile_options(recoil_options INTERFACE --param=ggc-min-heapsize=600000)
 endif()
 if(RECOIL_WERROR)
