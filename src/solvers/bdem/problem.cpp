@@ -8,8 +8,9 @@
 namespace recoil::solvers {
 
 void BondedParticles::set_bonds(std::unique_ptr<potentials::BondPotential> potential) {
-  RECOIL_ASSERT(terms.empty());
+  RECOIL_ASSERT(!contact);
   bonds = potential.get();
+  terms.clear();
   terms.push_back(std::move(potential));
 }
 

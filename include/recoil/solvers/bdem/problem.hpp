@@ -57,7 +57,7 @@ struct BondedParticles {
   potentials::SphereBarrierPotential* barrier = nullptr;
   potentials::SphereFrictionPotential* friction = nullptr;
 
-  /// Makes `potential` the first term. @pre there is none yet.
+  /// Makes `potential` the only term. @pre there is no contact yet.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
   /// Adds barrier and friction of spheres: at most once, after set_bonds() and the flags of what is
   /// prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential.
