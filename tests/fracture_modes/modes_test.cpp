@@ -318,6 +318,36 @@ TEST(FractureModes, FewerThanAskedForWhereThereAreFewElements) {
   expect_orthonormal(broken);
 }
 
+/// A search that is left at any moment and taken up from its state has the modes of one that was not left,
+/// bitwise.
+void check_resumed(const ModeOptions& options) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto mesh =
+      mesh::distribute<2>(comm, comm.rank() == 0 ? test::necked_bar({8, 4}, 0.05, 1) : Broken<2>::empty());
+  const ElementGraph graph = explode<2>(mesh);
+  const VertexMatrices<2> matrices(mesh);
+  const auto starts = start_fields(matrices, options.count + 2);
+  std::vector<SearchState> states;
+  const FractureModes whole = find_modes(graph, starts, options, [&](const SearchProgress& progress) {
+    EXPECT_EQ(std::ssize(progress.energies), progress.modes);
+    states.push_back(progress.state());
+  });
+  ASSERT_EQ(std::ssize(whole.modes), options.count);
+  ASSERT_GT(std::ssize(states), options.count);
+  for (const SearchState& state : states) {
+    const FractureModes again = find_modes(graph, starts, options, {}, &state);
+    ASSERT_EQ(again.modes.size(), whole.modes.size());
+    for (std::size_t i = 0; i < whole.modes.size(); ++i) {
+      EXPECT_EQ(again.modes[i].energy, whole.modes[i].energy) << "mode " << i;
+      EXPECT_TRUE(std::ranges::equal(again.modes[i].field.local(), whole.modes[i].field.local()));
+    }
+  }
+}
+TEST(FractureModes, SearchIsTakenUpAgain) { check_resumed({.count = 3}); }
+TEST(MultilevelModes, SearchIsTakenUpAgain) {
+  check_resumed({.count = 2, .replicated_elements = 0, .coarse_pieces = 40});
+}
+
 /// The elements stay distributed, pieces between candidates for faults are searched.
 TEST(DistributedModes, FirstIsThatOfReplicatedElementsAndOthersAreNear) {
   const parallel::Communicator comm(MPI_COMM_WORLD);

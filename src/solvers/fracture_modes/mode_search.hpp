@@ -33,6 +33,7 @@ public:
   explicit ModeSearch(const PieceGraph& graph);
 
   CutPool& pool() { return pool_; }
+  const CutPool& pool() const { return pool_; }
   /// Modes to come have sum_p row_p c_p = 0: masses times a mode. The sum over each component must be zero.
   void add_row(std::vector<double> row);
   /// Drops all but the first `count` of them.

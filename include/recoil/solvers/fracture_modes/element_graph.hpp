@@ -50,17 +50,18 @@ struct ElementFace {
 /// face with one of them, and every face of an owned element, in an order that depends on input ids alone.
 struct ElementGraph {
   std::shared_ptr<const linalg::VectorLayout>
-      layout;                        ///< one number per element: owned cells of the mesh, then ghosts
-  std::vector<GlobalIndex> cell_ids; ///< input ids of local elements
-  std::vector<double> masses;        ///< of local elements [kg]
+      layout;                           ///< one number per element: owned cells of the mesh, then ghosts
+  std::vector<GlobalIndex> cell_ids;    ///< input ids of local elements
+  std::vector<double> masses;           ///< of local elements [kg]
+  std::vector<Eigen::Vector3d> centres; ///< of local elements [m]; z = 0 in 2D
   std::vector<ElementFace> faces;
 
   const parallel::Communicator& comm() const { return *layout->comm; }
 };
 
 /// The graph of the elements of `mesh`, which need not outlive it. Collective.
-/// @throws InputError on every rank where three elements share a face, or a factor or density is not
-/// positive.
+/// @throws InputError on every rank where three elements share a face, an element has no volume, or a factor
+/// or density is not positive.
 template <int dim>
 ElementGraph explode(const mesh::DistributedMesh<dim>& mesh, const FractureMaterial<dim>& material = {});
 
