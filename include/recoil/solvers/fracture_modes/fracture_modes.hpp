@@ -24,8 +24,8 @@ struct ModeOptions {
 struct FractureMode {
   linalg::Vector field; ///< with current ghosts; u' M u = 1
   double energy = 0;    ///< E_D [unit of the weights, kg^-1/2]
-  double gap =
-      0; ///< relative gap of the convex problem around the mode: its energy is least there to that part
+  /// Relative gap of the convex problem around the mode: its energy is least there to that part.
+  double gap = 0;
   int iterations = 0; ///< convex problems of the descent that it comes from
   int start = 0;      ///< number of that descent among those of the mode
 };
@@ -77,13 +77,14 @@ using SearchObserver = std::function<void(const SearchProgress&)>;
 
 /// The modes u_1, u_2, .. of a body with the discontinuity energy E_D of `graph`, one after the other, each
 /// the one of the least energy that is found orthogonal in the mass to those before and to the constants
-/// [Sellan et al. 2023, section 3.7]. No level set of the modes and of the starts, and no other cut that was
-/// met, made orthogonal, has less energy than the mode that was found next.
+/// [Sellan et al. 2023, section 3.7]. Up to `replicated_elements` elements no level set of the modes and of
+/// the starts, and no other cut that was met, made orthogonal, has less energy than the mode that was found
+/// next, and the result is the same on any number of ranks if the starts are. Modes of larger bodies are
+/// approximate, and sums over their pieces are rounded differently on other numbers of ranks.
 /// @param starts eigenvectors as start_fields() gives them, one number per owned element.
 /// @param from where an earlier search with the same arguments stood; nullptr: from the beginning.
-/// Fewer modes come out where elements and faces allow no more. Collective. The result is the same on any
-/// number of ranks if the starts are. Every rank holds 200 bytes per element, or per piece of a large body,
-/// and 8 per element and mode.
+/// Fewer modes come out where elements and faces allow no more. Every rank holds 200 bytes per element, or
+/// per piece of a large body, and 8 per element and mode. Collective.
 FractureModes find_modes(const ElementGraph& graph, const std::vector<std::vector<double>>& starts,
                          const ModeOptions& options = {}, const SearchObserver& observe = {},
                          const SearchState* from = nullptr);
