@@ -27,13 +27,7 @@ Eigen::Map<const Vector3d> place_of(std::span<const double> u, std::size_t k) {
 Eigen::Matrix3d turn_of(std::span<const double> u, std::size_t k) {
   return geometry::rotation_matrix(Eigen::Map<const geometry::Quaternion>(u.data() + 7 * k + 3));
 }
-/// Its displacement, of a change or for a derivative along the tangent spaces.
-template <class Number>
-auto shift_of(std::span<Number> z, std::size_t k) {
-  using Vector = std::conditional_t<std::is_const_v<Number>, const Vector3d, Vector3d>;
-  return Eigen::Map<Vector>(z.data() + 6 * k);
-}
-/// The same of r times its turn in its own axes.
+/// r times the turn of a particle in its own axes, among such numbers.
 template <class Number>
 auto spin_of(std::span<Number> z, std::size_t k) {
   return shift_of(z.subspan(3), k);

@@ -18,13 +18,6 @@ using objectives::ObservedState;
 using particles::DistributedParticles;
 using solvers::gravity_vector, solvers::particle_loads, solvers::particle_mass, stepping::internal_variables;
 
-/// The displacement of a particle among numbers along the tangent spaces.
-template <class Number>
-auto force_on(std::span<Number> z, std::size_t k) {
-  using Vector = std::conditional_t<std::is_const_v<Number>, const Vector3d, Vector3d>;
-  return Eigen::Map<Vector>(z.data() + 6 * k);
-}
-
 /// Bonds and contact at states that are looked at, beside those of the problem, which are where steps have
 /// left them.
 struct SeenForces {
@@ -144,19 +137,19 @@ public:
     std::vector<double> forces(6 * num_owned(), 0.0);
     if (problem_.add_loads) problem_.add_loads(seen_.time, forces);
     for (std::size_t k = 0; k < num_owned(); ++k)
-      force_on(g, k) -= factor * (problem_.mass[k] * problem_.gravity + force_on(std::span(forces), k));
+      shift_of(g, k) -= factor * (problem_.mass[k] * problem_.gravity + shift_of(std::span(forces), k));
   }
   void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>& dq,
                              double factor, std::span<double> y) const override {
     for (std::size_t k = 0; k < num_owned(); ++k)
-      force_on(y, k) -=
+      shift_of(y, k) -=
           factor * (dq.numbers(particle_mass)[k] * problem_.gravity +
                     problem_.mass[k] * dq.vectors(gravity_vector)[0] + dq.vectors(particle_loads)[k]);
   }
   void add_parameter_products(std::span<const double>, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<3>& g) const override {
     for (std::size_t k = 0; k < num_owned(); ++k) {
-      const Vector3d by_load = -factor * force_on(p, k);
+      const Vector3d by_load = -factor * shift_of(p, k);
       g.numbers(particle_mass)[k] += by_load.dot(problem_.gravity);
       g.vectors(gravity_vector)[0] += problem_.mass[k] * by_load;
       g.vectors(particle_loads)[k] += by_load;
@@ -199,7 +192,7 @@ public:
     linalg::Vector p(seen_.problem.particles->tangents);
     const std::span<double> entries = p.write_owned();
     for (std::size_t i = 0; i < owned_.size(); ++i)
-      force_on(entries, owned_[i]) = -Eigen::Map<const Vector3d>(&y[3 * i]);
+      shift_of(entries, owned_[i]) = -Eigen::Map<const Vector3d>(&y[3 * i]);
     p.update_ghosts();
     seen_.barrier->add_hessian_product(state.u, p.local(), 1, du);
     if (seen_.problem.softens()) seen_.add_internal_products(state.u, {seen_.barrier.get()}, p.local(), 1, g);

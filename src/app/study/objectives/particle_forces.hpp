@@ -9,6 +9,13 @@ namespace recoil::app {
 
 using ParticleObservable = std::unique_ptr<objectives::Observable<3>>;
 
+/// The displacement of a particle, or the force on it, among numbers along the tangent spaces.
+template <class Number>
+auto shift_of(std::span<Number> z, std::size_t k) {
+  using Vector = std::conditional_t<std::is_const_v<Number>, const Eigen::Vector3d, Eigen::Vector3d>;
+  return Eigen::Map<Vector>(z.data() + 6 * k);
+}
+
 /// R = sum_k d . (dV/dp_k + dC/dp_k - m_k g - f_k) over some owned particles, V the energy of bonds and C
 /// contact with friction, of which there is none in the initial state: the force along d, of unit length,
 /// that holds them; their inertia is not part of it. Depends on the moduli of bonds, coefficients of

@@ -8,7 +8,7 @@
 
 namespace recoil::app {
 
-/// Of the sources of this folder.
+/// The rows of the sources of this folder.
 std::vector<ObjectiveType> stress_objectives(), target_objectives(), surface_target_objectives(),
     observed_points_objectives(), motion_objectives(), regularization_objectives(), distances_objectives(),
     forces_objectives();
