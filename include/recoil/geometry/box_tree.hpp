@@ -6,7 +6,7 @@
 #include <Eigen/Geometry>
 #include <unsupported/Eigen/BVH>
 
-namespace recoil::mesh {
+namespace recoil::geometry {
 
 /// Finds which of a fixed set of closed boxes meet another one.
 class BoxTree {
@@ -21,4 +21,4 @@ private:
   Eigen::KdBVH<double, 3, std::int32_t> tree_;
 };
 
-} // namespace recoil::mesh
+} // namespace recoil::geometry

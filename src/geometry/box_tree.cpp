@@ -1,9 +1,9 @@
-#include "mesh/input/box_tree.hpp"
+#include "recoil/geometry/box_tree.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-namespace recoil::mesh {
+namespace recoil::geometry {
 
 namespace {
 
@@ -35,4 +35,4 @@ std::vector<std::int32_t> BoxTree::meeting(const Eigen::AlignedBox3d& box) const
   return search.found;
 }
 
-} // namespace recoil::mesh
+} // namespace recoil::geometry
