@@ -11,7 +11,7 @@ namespace recoil::cage {
 namespace {
 
 constexpr std::int32_t facets_of_leaf = 8;
-constexpr double far = 3; ///< distance over radius from which on a node is a dipole
+constexpr double far = 5; ///< distance over radius from which on a node is a dipole
 
 Point<3> area_vector(const std::array<Point<3>, 3>& facet) {
   return 0.5 * (facet[1] - facet[0]).cross(facet[2] - facet[0]);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <Eigen/Geometry>
+
 #include "recoil/cage/facet_mesh.hpp"
 
 /// Surfaces for tests of cages and pieces.

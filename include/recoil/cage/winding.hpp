@@ -7,7 +7,7 @@ namespace recoil::cage {
 /// The generalised winding number of a surface, w(q) = sum over its facets of the signed (solid) angle under
 /// which q sees them / (4 pi, in 2D 2 pi) [Jacobson et al. 2013]: 1 inside and 0 outside of a closed one,
 /// between these where it has holes. Facets far away count as one dipole [Barill et al. 2018]: nodes of a
-/// tree farther than three times their radius.
+/// tree farther than five times their radius.
 template <int dim>
 class WindingTree {
 public:

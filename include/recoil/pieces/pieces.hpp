@@ -36,7 +36,9 @@ std::vector<Piece<dim>> pieces_of_cells(const cage::CutCells<dim>& cells);
 /// closed whatever rounding does to coordinates. Vertices of faults are moved by up to 1e-7 of the extent of
 /// the body, at random with a fixed seed, so that none lies on the surface; a second time and so on where one
 /// does. Pieces are as close to the envelope as that. Labels without a part of the body have no piece.
-/// Nothing comes out where the cage does not contain the surface, and after eight attempts. Not collective.
+/// The cage should contain the surface (cage::contains()); a part of the body outside of it goes with the
+/// piece that it hangs on. Nothing comes out where a fault ends inside of the body, where a part of the body
+/// lies outside as a whole, and after eight attempts. Not collective.
 template <int dim>
 std::optional<std::vector<Piece<dim>>> cut_solid(const cage::Solid<dim>& solid,
                                                  const cage::CutCells<dim>& cells);
