@@ -30,7 +30,7 @@ Cage<dim> make_cage(const Solid<dim>& solid, const CageOptions& options, const s
   const FacetMesh<dim>* surfaces[] = {&solid.surface, &solid.input};
   const WindingTree<dim> tree(solid.surface);
   auto chosen = choose_lattice<dim>(std::span(surfaces).first(solid.repair.empty() ? 1 : 2), tree,
-                                    options.cells, options.largest_lattice, where);
+                                    options.cells, options.largest_lattice, true, where);
   make_boundary_manifold(chosen.lattice, chosen.flags);
   return {extract(chosen.lattice, chosen.flags).first, chosen.lattice.edge()};
 }

@@ -173,48 +173,76 @@ void Lattice<dim>::find_around(Vertex vertex, std::vector<Cell>& cells) const {
 template <int dim>
 template <class What>
 void Lattice<dim>::for_cells_near(const Eigen::AlignedBox<double, dim>& box, const What& what) const {
+  const double margin = 1e-6 * h_;
   Index low, high;
   for (int k = 0; k < dim; ++k) {
-    low[k] = std::max<std::int64_t>(0, std::int64_t(std::floor((box.min()[k] - origin_[k]) / h_)) - 1);
-    high[k] = std::min(cubes_[k] - 1, std::int64_t(std::floor((box.max()[k] - origin_[k]) / h_)) + 1);
+    low[k] =
+        std::max<std::int64_t>(0, std::int64_t(std::floor((box.min()[k] - margin - origin_[k]) / h_)) - 1);
+    high[k] = std::min(cubes_[k] - 1, std::int64_t(std::floor((box.max()[k] + margin - origin_[k]) / h_)));
   }
   const Index sizes = high - low + Index::Ones();
   for (std::int64_t n = 0; n < sizes.prod(); ++n) {
     const Index cube = low + place(n, sizes);
-    for (int axis = 0; axis < dim; ++axis)
-      if (cube[axis] + 1 < cubes_[axis]) what((number(cube, cubes_) * dim + axis) * parts);
+    for (int axis = 0; axis < dim; ++axis) {
+      if (cube[axis] + 1 >= cubes_[axis]) continue;
+      // its cells fill the octahedron around the middle of the face
+      Point<dim> middle = origin_ + h_ * (cube.template cast<double>().array() + 0.5).matrix();
+      middle[axis] += 0.5 * h_;
+      if (((middle - box.min()).array() > -0.5 * h_ - margin).all() &&
+          ((middle - box.max()).array() < 0.5 * h_ + margin).all())
+        what((number(cube, cubes_) * dim + axis) * parts, middle);
+    }
   }
 }
+
+namespace {
+
+/// Flags the cells that a facet may meet.
+template <int dim>
+void flag_cells_at(const Lattice<dim>& lattice, const std::array<Point<dim>, dim>& corners,
+                   std::vector<char>& flags) {
+  Eigen::AlignedBox<double, dim> box;
+  for (const auto& corner : corners) box.extend(corner);
+  Point<dim> normal;
+  if constexpr (dim == 3)
+    normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
+  else
+    normal = Point<2>(corners[0].y() - corners[1].y(), corners[1].x() - corners[0].x()).normalized();
+  const double margin = 1e-9 * lattice.edge();
+  lattice.for_cells_near(box, [&](std::int64_t first, const Point<dim>& middle) {
+    if (std::abs(normal.dot(middle - corners[0])) > 0.75 * lattice.edge()) return;
+    for (auto cell = first; cell < first + Lattice<dim>::parts; ++cell)
+      if (!flags[cell]) flags[cell] = may_meet(corners, corners_of(lattice, cell), margin);
+  });
+}
+
+} // namespace
 
 template <int dim>
 std::vector<char> cells_that_contain(const Lattice<dim>& lattice,
                                      std::span<const FacetMesh<dim>* const> surfaces,
-                                     const WindingTree<dim>& tree) {
-  constexpr int parts = Lattice<dim>::parts;
+                                     const WindingTree<dim>& tree, bool is_closed) {
   std::vector<char> flags(lattice.num_cells(), 0);
-  const double margin = 1e-9 * lattice.edge();
   for (const auto* surface : surfaces)
     for (const auto& facet : surface->facets) {
       std::array<Point<dim>, dim> corners;
-      Eigen::AlignedBox<double, dim> box;
-      for (int k = 0; k < dim; ++k) box.extend(corners[k] = surface->vertices[facet[k]]);
-      Point<dim> normal;
-      if constexpr (dim == 3)
-        normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
-      else
-        normal = Point<2>(corners[0].y() - corners[1].y(), corners[1].x() - corners[0].x()).normalized();
-      lattice.for_cells_near(box, [&](std::int64_t first) {
-        const auto around = corners_of(lattice, first);
-        if (std::abs(normal.dot(0.5 * (around[0] + around[1]) - corners[0])) > 0.75 * lattice.edge()) return;
-        for (auto cell = first; cell < first + parts; ++cell)
-          if (!flags[cell]) flags[cell] = may_meet(corners, corners_of(lattice, cell), margin);
-      });
+      for (int k = 0; k < dim; ++k) corners[k] = surface->vertices[facet[k]];
+      flag_cells_at<dim>(lattice, corners, flags);
     }
-  std::vector<char> enclosed(lattice.num_vertices());
-  for (std::int64_t v = 0; v < lattice.num_vertices(); ++v) enclosed[v] = tree.encloses(lattice.position(v));
-  for (std::int64_t cell = 0; cell < lattice.num_cells(); ++cell)
-    if (!flags[cell] && lattice.exists(cell))
-      for (const auto v : lattice.vertices(cell)) flags[cell] |= enclosed[v];
+  UnionFind<std::int64_t> sets(lattice.num_vertices());
+  const auto is_free = [&](std::int64_t cell) { return !flags[cell] && lattice.exists(cell); };
+  for (std::int64_t cell = 0; is_closed && cell < lattice.num_cells(); ++cell)
+    if (is_free(cell))
+      for (const auto v : lattice.vertices(cell)) sets.unite(v, lattice.vertices(cell)[0]);
+  std::vector<char> enclosed(lattice.num_vertices(), -1); // by the first vertex of a set
+  for (std::int64_t cell = 0; cell < lattice.num_cells(); ++cell) {
+    if (!is_free(cell)) continue;
+    for (const auto v : lattice.vertices(cell)) {
+      const auto first = sets.root(v);
+      if (enclosed[first] < 0) enclosed[first] = tree.encloses(lattice.position(v));
+      flags[cell] |= enclosed[first];
+    }
+  }
   return flags;
 }
 
@@ -265,7 +293,7 @@ std::pair<CellMesh<dim>, std::vector<std::int64_t>> extract(const Lattice<dim>& 
 #define RECOIL_LATTICE(dim)                                                                                  \
   template class Lattice<dim>;                                                                               \
   template std::vector<char> cells_that_contain(const Lattice<dim>&, std::span<const FacetMesh<dim>* const>, \
-                                                const WindingTree<dim>&);                                    \
+                                                const WindingTree<dim>&, bool);                              \
   template void make_boundary_manifold(const Lattice<dim>&, std::vector<char>&);                             \
   template std::pair<CellMesh<dim>, std::vector<std::int64_t>> extract(const Lattice<dim>&,                  \
                                                                        const std::vector<char>&);

@@ -28,7 +28,7 @@ public:
   Point<dim> position(Vertex vertex) const;
   /// Fills `cells` with those at a vertex.
   void find_around(Vertex vertex, std::vector<Cell>& cells) const;
-  /// Calls what(cell) for the cells that may meet a box.
+  /// Calls what(first) for the first of the cells between each two cubes that may meet a box.
   template <class What>
   void for_cells_near(const Eigen::AlignedBox<double, dim>& box, const What& what) const;
   /// Whether a cell has both of its cubes.
@@ -49,10 +49,12 @@ private:
 /// Cells of a lattice, one flag each, that together contain a body: all that meet one of the surfaces, and
 /// all with a vertex that the tree encloses. The surfaces lie in the union of the first by construction, for
 /// the lattice covers space and the test for a common point errs to the safe side.
+/// @param is_closed the surface of the tree has no holes: of vertices that cells connect which it does not
+/// meet, one is looked at.
 template <int dim>
 std::vector<char> cells_that_contain(const Lattice<dim>& lattice,
                                      std::span<const FacetMesh<dim>* const> surfaces,
-                                     const WindingTree<dim>& tree);
+                                     const WindingTree<dim>& tree, bool is_closed);
 
 /// Adds cells until the boundary of the union is a manifold: at each vertex the cells with a flag, and those
 /// without one, must be connected by facets that have this vertex.

@@ -187,7 +187,8 @@ Solid<dim> repaired(const Welded<dim>& welded, const std::string& reason, const 
                     const std::string& where) {
   const WindingTree<dim> tree(welded.mesh);
   const FacetMesh<dim>* surfaces[] = {&welded.mesh};
-  const auto chosen = choose_lattice<dim>(surfaces, tree, options.repair_cells, std::int64_t{1} << 28, where);
+  const auto chosen =
+      choose_lattice<dim>(surfaces, tree, options.repair_cells, std::int64_t{1} << 28, false, where);
   const auto cells = extract(chosen.lattice, chosen.flags).first;
   std::vector<double> windings;
   std::vector<std::int32_t> outside;
