@@ -1,0 +1,430 @@
+#include "solvers/fracture_modes/jump_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "recoil/base/error.hpp"
+#include "recoil/linalg/components.hpp"
+#include "recoil/linalg/dense.hpp"
+#include "solvers/fracture_modes/jump_polish.hpp"
+
+namespace recoil::solvers::fracture_modes {
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::max();
+/// Relative decrease of the energy that counts as one.
+constexpr double relative_decrease = 1e-11;
+/// Cuts of each field that starts are taken from.
+constexpr int thresholds = 24, cuts_per_field = 3;
+
+FoundField as_found(const linalg::Vector& field, double energy) {
+  return {{field.owned().begin(), field.owned().end()}, energy, 0, 0, 0};
+}
+
+/// R_l for a jump that is the same at all pairs of nodes.
+Eigen::MatrixXd rigid_part(const JumpProblem& problem, std::size_t link) {
+  const int size = problem.size();
+  const Eigen::Map<const Eigen::MatrixXd> matrix(problem.matrix(link).data(), size, size);
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(size, problem.dim);
+  for (int k = 0; k < problem.pairs; ++k) sum += matrix.middleCols(k * problem.dim, problem.dim);
+  return sum;
+}
+
+} // namespace
+
+JumpSearch::JumpSearch(const JumpProblem& problem, const parallel::Communicator* team,
+                       std::vector<std::vector<double>> starts,
+                       const std::vector<std::vector<double>>& cut_sources, const VectorModeOptions& options)
+    : problem_(problem), team_(team), starts_(std::move(starts)), options_(options),
+      painted_(problem.comm().any(
+          std::ranges::any_of(problem.links, [](const auto& link) { return !link.breakable; }))),
+      zero_modes_(fracture_modes::zero_modes(problem)), admm_(problem, zero_modes_) {
+  for (auto& start : starts_) glue_unbreakable(start);
+  for (const auto& source : cut_sources)
+    for (Cut& cut : level_sets(source, thresholds)) cuts_.push_back(std::move(cut));
+}
+
+/// Means by mass over the nodes that must stay together.
+void JumpSearch::glue_unbreakable(std::vector<double>& field) const {
+  if (!painted_) return;
+  auto scalar = std::make_shared<linalg::VectorLayout>(*problem_.layout);
+  scalar->block_size = 1;
+  std::vector<std::array<LocalIndex, 2>> edges;
+  for (const JumpProblem::Link& link : problem_.links)
+    if (!link.breakable)
+      for (int k = 0; k < problem_.pairs; ++k) edges.push_back({link.a[k], link.b[k]});
+  const auto first = linalg::smallest_ids_of_components(scalar, problem_.ids, edges);
+  std::vector<GlobalIndex> painted; // parts of more than one node
+  for (const auto& [a, b] : edges) painted.push_back(first[a]);
+  painted = problem_.comm().all_gather_parts(painted);
+  std::ranges::sort(painted);
+  painted.erase(std::unique(painted.begin(), painted.end()), painted.end());
+  const std::size_t width = field.size() / problem_.layout->num_owned; // numbers per node
+  std::vector<double> sums(painted.size() * (width + 1), 0.0);
+  const auto part_of = [&](LocalIndex node) {
+    const auto place = std::ranges::lower_bound(painted, first[node]);
+    return place != painted.end() && *place == first[node] ? place - painted.begin() : -1;
+  };
+  for (LocalIndex node = 0; node < problem_.layout->num_owned; ++node) {
+    const auto part = part_of(node);
+    if (part < 0) continue;
+    for (std::size_t i = 0; i < width; ++i)
+      sums[part * (width + 1) + i] += problem_.masses[node] * field[node * width + i];
+    sums[part * (width + 1) + width] += problem_.masses[node];
+  }
+  problem_.comm().sum(sums);
+  for (LocalIndex node = 0; node < problem_.layout->num_owned; ++node)
+    if (const auto part = part_of(node); part >= 0)
+      for (std::size_t i = 0; i < width; ++i)
+        field[node * width + i] = sums[part * (width + 1) + i] / sums[part * (width + 1) + width];
+}
+
+/// Orthogonal to zero modes and modes, of mass norm 1; false where nothing is left.
+bool JumpSearch::make_feasible(linalg::Vector& field) const {
+  const double before = std::sqrt(mass_product(problem_, field, field));
+  orthogonalise(problem_, field, zero_modes_);
+  orthogonalise(problem_, field, fields_);
+  orthogonalise(problem_, field, zero_modes_);
+  const double norm = std::sqrt(mass_product(problem_, field, field));
+  if (!(norm > 1e-7 * before)) return false;
+  field.scale(1 / norm);
+  field.update_ghosts();
+  return true;
+}
+
+/// The cheapest of `count` level sets of a scalar field, of each class of mass one.
+std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned, int count) const {
+  glue_unbreakable(owned);
+  auto scalar = std::make_shared<linalg::VectorLayout>(*problem_.layout);
+  scalar->block_size = 1;
+  const linalg::Vector field(scalar, owned);
+  const parallel::Communicator& comm = problem_.comm();
+  double low = none, high = -none;
+  for (const double value : owned) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  low = comm.min(low);
+  high = comm.max(high);
+  if (!(high - low > 1e-9 * std::max(std::abs(high), std::abs(low)))) return {};
+  const int dim = problem_.dim;
+  std::vector<Cut> cuts;
+  for (int k = 0; k < count; ++k) {
+    const double threshold = low + (high - low) * (k + 0.5) / count;
+    Cut cut{std::vector<char>(problem_.ids.size(), 0), Eigen::MatrixXd::Identity(dim, dim), none};
+    std::array<double, 2> masses{};
+    for (std::size_t node = 0; node < cut.inside.size(); ++node)
+      cut.inside[node] = field.local()[node] > threshold ? 1 : 0;
+    for (LocalIndex node = 0; node < problem_.layout->num_owned; ++node)
+      masses[cut.inside[node]] += problem_.masses[node];
+    comm.sum(masses);
+    // Principal directions of what the links weigh.
+    Eigen::MatrixXd shape = Eigen::MatrixXd::Zero(dim, dim);
+    for (std::size_t l = 0; l < problem_.links.size(); ++l) {
+      const JumpProblem::Link& link = problem_.links[l];
+      if (!link.counted || cut.inside[link.a[0]] == cut.inside[link.b[0]]) continue;
+      const Eigen::MatrixXd part = rigid_part(problem_, l);
+      shape += part.transpose() * part / part.norm();
+    }
+    comm.sum(std::span(shape.data(), std::size_t(shape.size())));
+    const bool has_directions =
+        (shape - shape(0, 0) * Eigen::MatrixXd::Identity(dim, dim)).norm() > 1e-9 * shape.norm();
+    if (has_directions) {
+      const linalg::SymmetricEigen principal = linalg::symmetric_eigen(shape);
+      if (!principal.converged) continue;
+      const bool along_axes =
+          Eigen::MatrixXd(shape.diagonal().asDiagonal()).isApprox(shape, 1e-9);
+      if (!along_axes) {
+        cut.directions.conservativeResize(Eigen::NoChange, 2 * dim);
+        cut.directions.rightCols(dim) = principal.vectors;
+      }
+    }
+    Eigen::VectorXd energies = Eigen::VectorXd::Zero(cut.directions.cols());
+    for (std::size_t l = 0; l < problem_.links.size(); ++l) {
+      const JumpProblem::Link& link = problem_.links[l];
+      if (link.counted && cut.inside[link.a[0]] != cut.inside[link.b[0]])
+        energies += (rigid_part(problem_, l) * cut.directions).colwise().norm().transpose();
+    }
+    comm.sum(std::span(energies.data(), std::size_t(energies.size())));
+    cut.energy = energies.minCoeff() * std::sqrt((masses[0] + masses[1]) / (masses[0] * masses[1]));
+    if (masses[0] > 0 && masses[1] > 0) cuts.push_back(std::move(cut));
+  }
+  std::ranges::stable_sort(cuts, {}, &Cut::energy);
+  if (std::ssize(cuts) > cuts_per_field) cuts.resize(cuts_per_field);
+  return cuts;
+}
+
+linalg::Vector JumpSearch::moved(const Cut& cut, int direction) const {
+  linalg::Vector field(problem_.layout);
+  const auto values = field.write_local();
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (cut.inside[k / problem_.dim] != 0)
+      values[k] = cut.directions(static_cast<Eigen::Index>(k) % problem_.dim, direction);
+  return field;
+}
+
+/// Level sets of the components along the axes and the principal directions.
+std::vector<JumpSearch::Cut> JumpSearch::cuts_of_mode(const linalg::Vector& field) const {
+  const int dim = problem_.dim;
+  Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(dim, dim);
+  const auto owned = field.owned();
+  for (LocalIndex node = 0; node < problem_.layout->num_owned; ++node) {
+    const Eigen::Map<const Eigen::VectorXd> value(owned.data() + node * dim, dim);
+    gram += problem_.masses[node] * value * value.transpose();
+  }
+  problem_.comm().sum(std::span(gram.data(), std::size_t(gram.size())));
+  const linalg::SymmetricEigen principal = linalg::symmetric_eigen(gram);
+  std::vector<Cut> cuts;
+  for (int k = 0; k < dim; ++k) {
+    if (!(principal.values[k] > 1e-6 * principal.values.sum())) continue;
+    std::vector<double> component(problem_.layout->num_owned);
+    for (std::size_t node = 0; node < component.size(); ++node)
+      component[node] = Eigen::Map<const Eigen::VectorXd>(owned.data() + node * dim, dim)
+                            .dot(principal.vectors.col(k));
+    for (Cut& cut : level_sets(std::move(component), thresholds)) cuts.push_back(std::move(cut));
+  }
+  return cuts;
+}
+
+/// Moved cuts of least energy that are not almost the same.
+void JumpSearch::add_cut_starts(std::vector<linalg::Vector>& chosen) const {
+  constexpr double alike = 0.9;
+  struct Candidate {
+    const Cut* cut;
+    int direction;
+    double energy;
+  };
+  std::vector<Cut> of_modes;
+  for (const linalg::Vector& field : fields_)
+    for (Cut& cut : cuts_of_mode(field)) of_modes.push_back(std::move(cut));
+  std::vector<Candidate> candidates;
+  const auto add = [&](const Cut& cut) {
+    for (int k = 0; k < cut.directions.cols(); ++k) {
+      linalg::Vector field = moved(cut, k);
+      if (make_feasible(field)) candidates.push_back({&cut, k, energy_of(problem_, field.local()).total()});
+    }
+  };
+  for (const Cut& cut : cuts_) add(cut);
+  for (const Cut& cut : of_modes) add(cut);
+  std::ranges::stable_sort(candidates, {}, &Candidate::energy);
+  int count = 0;
+  for (const Candidate& candidate : candidates) {
+    if (count == options_.cut_starts) return;
+    linalg::Vector field = moved(*candidate.cut, candidate.direction);
+    if (!make_feasible(field)) continue;
+    const auto products = mass_products(problem_, field, chosen);
+    if (std::ranges::any_of(products, [](double product) { return std::abs(product) > alike; })) continue;
+    chosen.push_back(std::move(field));
+    ++count;
+  }
+}
+
+std::vector<linalg::Vector> JumpSearch::choose_starts() const {
+  std::vector<linalg::Vector> chosen;
+  add_cut_starts(chosen);
+  const auto add = [&](const std::vector<double>& values) {
+    linalg::Vector field(problem_.layout, values);
+    if (make_feasible(field)) chosen.push_back(std::move(field));
+  };
+  const std::size_t next = zero_modes_.size() + fields_.size();
+  for (std::size_t i = next; i < std::min(starts_.size(), next + options_.eigenvector_starts); ++i)
+    add(starts_[i]);
+  std::seed_seq seed{options_.seed, static_cast<std::uint32_t>(searches_)};
+  std::mt19937 random(seed);
+  for (int i = 0; i < options_.random_starts && !starts_.empty(); ++i) {
+    std::vector<double> values(starts_.front().size(), 0.0);
+    // Uniform, as the distributions of the standard library differ between its implementations.
+    for (const auto& start : starts_) {
+      const double factor = double(random()) / 0x1p31 - 1;
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] += factor * start[k];
+    }
+    add(values);
+  }
+  for (const FoundField& field : dropped_) add(field.values);
+  return chosen;
+}
+
+/// Puts a field with less energy in the place of c, from where the method of multipliers has come to; returns
+/// the energy.
+double JumpSearch::lower_energy(linalg::Vector& c, double energy) {
+  const auto take = [&](linalg::Vector field) {
+    if (!make_feasible(field)) return;
+    const double of_field = energy_of(problem_, field.local()).total();
+    if (!(of_field < energy * (1 - relative_decrease))) return;
+    energy = of_field;
+    c = std::move(field);
+  };
+  if (auto polished = polish(problem_, admm_.closed_links(), admm_.field(), zero_modes_, fields_, c,
+                             options_.most_polished_numbers))
+    take(std::move(polished->field));
+  else if (!painted_)
+    take(admm_.field());
+  return energy;
+}
+
+FoundField JumpSearch::descend(linalg::Vector c, double gap, int most_iterations) {
+  constexpr int chunk = 20;
+  constexpr double first_tolerance = 3e-2, last_tolerance = 1e-9;
+  if (!make_feasible(c)) return {};
+  double energy = energy_of(problem_, c.local()).total();
+  admm_.begin(c);
+  double tolerance = first_tolerance, bound = 0;
+  int convex_problems = 1;
+  for (int used = 0; used < most_iterations; used += chunk) {
+    admm_.iterate(chunk);
+    bound = std::max(bound, admm_.progress().bound);
+    RECOIL_ASSERT(bound <= energy * 1.001); // c is feasible; more than that no solve is wrong by
+    if (1 - bound / energy <= gap) break;
+    if (std::max(admm_.progress().primal, admm_.progress().dual) > tolerance) continue;
+    const double lower = lower_energy(c, energy);
+    if (lower < energy) {
+      energy = lower;
+      ++convex_problems;
+      bound = 0;
+      admm_.linearise_around(c);
+      continue;
+    }
+    if (tolerance <= last_tolerance) break;
+    tolerance *= 0.1;
+  }
+  FoundField found = as_found(c, energy);
+  found.gap = std::clamp(1 - bound / energy, 0.0, 1.0);
+  found.iterations = convex_problems;
+  return found;
+}
+
+/// Sends what one rank of the team has found to all.
+void JumpSearch::share(FoundField& found, int root) const {
+  team_->broadcast(found.values, root);
+  std::vector<double> numbers{found.energy, found.gap, double(found.iterations)};
+  team_->broadcast(numbers, root);
+  found.energy = numbers[0];
+  found.gap = numbers[1];
+  found.iterations = static_cast<int>(numbers[2]);
+}
+
+FoundField JumpSearch::best_descent(const std::vector<linalg::Vector>& starts,
+                                    const std::function<void(double)>& observe) {
+  const int ranks = team_ != nullptr ? team_->size() : 1, rank = team_ != nullptr ? team_->rank() : 0;
+  while (descents_ < std::ssize(starts)) {
+    const int wave = std::min<int>(ranks, static_cast<int>(std::ssize(starts)) - descents_);
+    std::vector<double> energies(wave, 0.0);
+    FoundField found;
+    const auto work = [&] {
+      if (rank >= wave) return;
+      found = descend(starts[descents_ + rank], options_.rough_gap, options_.rough_iterations);
+      energies[rank] = found.values.empty() ? none : found.energy;
+    };
+    if (team_ != nullptr) {
+      parallel::collectively(*team_, work);
+      team_->sum(energies);
+    } else {
+      work();
+    }
+    const int least = static_cast<int>(std::ranges::min_element(energies) - energies.begin());
+    if (energies[least] != none &&
+        (best_.values.empty() || energies[least] < best_.energy * (1 - relative_decrease))) {
+      if (team_ != nullptr) share(found, least);
+      found.start = descents_ + least;
+      best_ = std::move(found);
+    }
+    descents_ += wave;
+    if (observe) observe(double(descents_) / double(starts.size() + 2));
+  }
+  descents_ = 0;
+  return std::exchange(best_, {});
+}
+
+/// The bound by cuts: a moved cut with less energy than the mode is a better start.
+FoundField JumpSearch::below_cuts(FoundField mode) {
+  constexpr double tolerance = 1e-9;
+  constexpr int most_attempts = 5;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    const linalg::Vector field(problem_.layout, mode.values);
+    double least = none;
+    linalg::Vector best;
+    for (const auto& cuts : {cuts_, cuts_of_mode(field)})
+      for (const Cut& cut : cuts)
+        for (int k = 0; k < cut.directions.cols(); ++k) {
+          linalg::Vector candidate = moved(cut, k);
+          if (!make_feasible(candidate)) continue;
+          const double energy = energy_of(problem_, candidate.local()).total();
+          if (energy >= least) continue;
+          least = energy;
+          best = std::move(candidate);
+        }
+    if (!(least < mode.energy * (1 - tolerance))) break;
+    FoundField found = descend(std::move(best), options_.gap, options_.iterations);
+    if (found.values.empty() || found.energy >= mode.energy) break;
+    mode = std::move(found);
+  }
+  return mode;
+}
+
+/// Goes on from a rough mode; alike on all ranks of the team.
+FoundField JumpSearch::finished(const FoundField& from) {
+  FoundField found;
+  const auto work = [&] {
+    if (team_ != nullptr && team_->rank() != 0) return;
+    found = descend(linalg::Vector(problem_.layout, from.values), options_.gap, options_.iterations);
+    if (!found.values.empty()) found = below_cuts(std::move(found));
+  };
+  if (team_ != nullptr) {
+    parallel::collectively(*team_, work);
+    share(found, 0);
+  } else {
+    work();
+  }
+  found.start = from.start;
+  return found;
+}
+
+bool JumpSearch::find_next(const std::function<void(double)>& observe) {
+  admm_.set_modes(fields_);
+  FoundField best = best_descent(choose_starts(), observe);
+  ++searches_;
+  if (best.values.empty()) return false;
+  insert(finished(best));
+  return true;
+}
+
+void JumpSearch::insert(FoundField mode) {
+  constexpr double tolerance = 1e-9;
+  const auto place = std::ranges::find_if(
+      modes_, [&](const FoundField& other) { return other.energy > mode.energy * (1 + tolerance); });
+  if (place == modes_.end()) return add_mode(std::move(mode));
+  const std::vector<FoundField> later(place, modes_.end());
+  modes_.erase(place, modes_.end());
+  fields_.resize(modes_.size());
+  admm_.set_modes(fields_);
+  FoundField again = finished(mode);
+  if (again.values.empty() || again.energy >= mode.energy * (1 - tolerance)) {
+    // Fewer conditions have not helped the mode, and more do not change that the others are fixed points.
+    mode.gap = std::max(mode.gap, again.gap);
+    add_mode(std::move(mode));
+    for (const FoundField& other : later) add_mode(other);
+    return;
+  }
+  add_mode(std::move(again));
+  for (const FoundField& other : later) dropped_.push_back(other);
+}
+
+void JumpSearch::add_mode(FoundField mode) {
+  linalg::Vector field(problem_.layout, mode.values);
+  fields_.push_back(std::move(field));
+  modes_.push_back(std::move(mode));
+}
+
+void JumpSearch::resume(JumpSearchState state) {
+  for (FoundField& mode : state.modes) add_mode(std::move(mode));
+  dropped_ = std::move(state.dropped);
+  searches_ = state.searches;
+  descents_ = state.descents;
+  best_ = std::move(state.best);
+}
+
+} // namespace recoil::solvers::fracture_modes
