@@ -23,8 +23,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void run(int n, const VectorModeOptions& options, double stretch) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const auto mesh = mesh::distribute<3>(
-      comm, comm.rank() == 0 ? test::necked_bar({2 * n, n, n}, 0.2 / n, 3) : test::Broken<3>::empty());
+  const auto mesh = mesh::distribute<3>(comm, comm.rank() == 0 ? test::necked_bar({2 * n, n, n}, 0.2 / n, 3)
+                                                               : test::Broken<3>::empty());
   const ElementGraph graph = explode<3>(mesh);
   const VertexMatrices<3> matrices(mesh);
   const auto starts = start_fields(matrices, options.count + 2);

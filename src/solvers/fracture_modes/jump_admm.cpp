@@ -118,21 +118,20 @@ void JumpAdmm::assemble() {
     constexpr GlobalIndex most_factored = 100000;
     const bool direct = problem.comm().size() == 1 && problem.layout->num_global * dim <= most_factored;
     solver_ = std::make_unique<linalg::LinearSolver>(
-        matrix_layout_,
-        linalg::LinearSolverOptions{.dimension = problem.dim,
-                                    .method = direct ? linalg::LinearMethod::direct
-                                                     : linalg::LinearMethod::automatic,
-                                    .prefix = "recoil_modes_admm_"});
+        matrix_layout_, linalg::LinearSolverOptions{.dimension = problem.dim,
+                                                    .method = direct ? linalg::LinearMethod::direct
+                                                                     : linalg::LinearMethod::automatic,
+                                                    .prefix = "recoil_modes_admm_"});
   }
   solver_->begin_sequence();
   solver_->update(matrix_, [this] {
     if (by_component_)
       return linalg::NearNullSpace(*matrix_layout_, 1,
                                    [](int, std::span<double> to) { std::ranges::fill(to, 1.0); });
-    return linalg::NearNullSpace(
-        *matrix_layout_, static_cast<int>(problem_->motions.size()), [this](int mode, std::span<double> to) {
-          std::copy_n(problem_->motions[mode].begin(), to.size(), to.begin());
-        });
+    return linalg::NearNullSpace(*matrix_layout_, static_cast<int>(problem_->motions.size()),
+                                 [this](int mode, std::span<double> to) {
+                                   std::copy_n(problem_->motions[mode].begin(), to.size(), to.begin());
+                                 });
   });
   rho_of_matrix_ = rho_;
   current_responses_ = 0;
@@ -280,8 +279,7 @@ void JumpAdmm::threshold() {
       squares += target * target;
     }
     const double length = std::sqrt(squares);
-    const double factor =
-        problem_->links[l].breakable && length * rho_ > 1 ? 1 - 1 / (length * rho_) : 0;
+    const double factor = problem_->links[l].breakable && length * rho_ > 1 ? 1 - 1 / (length * rho_) : 0;
     for (int i = 0; i < size; ++i) {
       const double target = scratch_[first + i] + u_[first + i];
       y_[first + i] = factor * target;

@@ -36,7 +36,7 @@ public:
   struct Progress {
     double primal = 0, dual = 0; ///< residuals, relative
     double energy = 0;           ///< 1/2 v' Q v + sum |y|
-    double bound = 0; ///< the least E is not below it, but for the accuracy of linear solves
+    double bound = 0;            ///< the least E is not below it, but for the accuracy of linear solves
   };
   const Progress& progress() const { return progress_; }
   /// Satisfies the conditions; ghosts are current.

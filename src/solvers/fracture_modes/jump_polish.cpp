@@ -44,8 +44,8 @@ Glued glue(const JumpProblem& problem, std::span<const char> closed) {
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     return ids;
   };
-  const auto firsts = unique(problem.comm().all_gather_parts(
-      unique({first.begin(), first.begin() + problem.layout->num_owned})));
+  const auto firsts = unique(
+      problem.comm().all_gather_parts(unique({first.begin(), first.begin() + problem.layout->num_owned})));
   Glued glued;
   glued.count = static_cast<int>(firsts.size());
   for (const GlobalIndex id : first)

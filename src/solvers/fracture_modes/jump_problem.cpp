@@ -58,8 +58,7 @@ void take_nodes(const JumpProblem& problem, JumpProblem& whole) {
   for (LocalIndex k = 0; k < problem.layout->num_owned; ++k) {
     SentNode node{problem.ids[k], problem.masses[k], {}};
     for (std::size_t m = 0; m < problem.motions.size(); ++m)
-      for (int i = 0; i < problem.dim; ++i)
-        node.motions[m * 3 + i] = problem.motions[m][k * problem.dim + i];
+      for (int i = 0; i < problem.dim; ++i) node.motions[m * 3 + i] = problem.motions[m][k * problem.dim + i];
     nodes.push_back(node);
   }
   nodes = on_every_rank(problem.comm(), std::move(nodes));
@@ -239,8 +238,8 @@ std::vector<linalg::Vector> zero_modes(const JumpProblem& problem) {
     list.erase(std::unique(list.begin(), list.end()), list.end());
     return list;
   };
-  const auto components = unique(problem.comm().all_gather_parts(
-      unique({first.begin(), first.begin() + problem.layout->num_owned})));
+  const auto components = unique(
+      problem.comm().all_gather_parts(unique({first.begin(), first.begin() + problem.layout->num_owned})));
   std::vector<linalg::Vector> result;
   for (const GlobalIndex component : components) {
     const std::size_t begin = result.size();

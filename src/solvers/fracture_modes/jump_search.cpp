@@ -136,8 +136,7 @@ std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned, i
     if (has_directions) {
       const linalg::SymmetricEigen principal = linalg::symmetric_eigen(shape);
       if (!principal.converged) continue;
-      const bool along_axes =
-          Eigen::MatrixXd(shape.diagonal().asDiagonal()).isApprox(shape, 1e-9);
+      const bool along_axes = Eigen::MatrixXd(shape.diagonal().asDiagonal()).isApprox(shape, 1e-9);
       if (!along_axes) {
         cut.directions.conservativeResize(Eigen::NoChange, 2 * dim);
         cut.directions.rightCols(dim) = principal.vectors;
@@ -183,8 +182,8 @@ std::vector<JumpSearch::Cut> JumpSearch::cuts_of_mode(const linalg::Vector& fiel
     if (!(principal.values[k] > 1e-6 * principal.values.sum())) continue;
     std::vector<double> component(problem_.layout->num_owned);
     for (std::size_t node = 0; node < component.size(); ++node)
-      component[node] = Eigen::Map<const Eigen::VectorXd>(owned.data() + node * dim, dim)
-                            .dot(principal.vectors.col(k));
+      component[node] =
+          Eigen::Map<const Eigen::VectorXd>(owned.data() + node * dim, dim).dot(principal.vectors.col(k));
     for (Cut& cut : level_sets(std::move(component), thresholds)) cuts.push_back(std::move(cut));
   }
   return cuts;

@@ -24,9 +24,9 @@ FaceTensors<dim>::FaceTensors(const ElementGraph& graph, const JumpTensors<dim>&
       bool ok = T.allFinite() && (T - T.transpose()).norm() <= 1e-12 * T.norm();
       ok = ok && linalg::symmetric_eigen(T).values[0] > 1e-12 * T.norm();
       if (!ok)
-        throw InputError(fmt::format(
-            "fracture modes: the tensor of cell {} must be symmetric and positive definite",
-            graph.cell_ids[e]));
+        throw InputError(
+            fmt::format("fracture modes: the tensor of cell {} must be symmetric and positive definite",
+                        graph.cell_ids[e]));
     }
   });
   of_local_.assign(graph.cell_ids.size(), Tensor::Identity());
@@ -87,8 +87,8 @@ double vector_discontinuity_energy(const ElementGraph& graph, const JumpTensors<
   double energy = 0;
   for (const ElementFace& face : graph.faces)
     if (face.counted)
-      energy +=
-          face.weight * (of_faces.mean(face) * (Map(values + face.a * dim) - Map(values + face.b * dim))).norm();
+      energy += face.weight *
+                (of_faces.mean(face) * (Map(values + face.a * dim) - Map(values + face.b * dim))).norm();
   return graph.comm().sum(energy);
 }
 

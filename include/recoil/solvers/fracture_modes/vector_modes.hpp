@@ -15,8 +15,8 @@ struct VectorModeOptions {
   /// from the eigenvector of the mode's number, from random combinations of eigenvectors.
   int cut_starts = 2, eigenvector_starts = 1, random_starts = 1;
   std::uint32_t seed = 1; ///< of the random combinations
-  /// Up to so many elements every rank holds all of them, and descents are distributed over the ranks; beyond,
-  /// all ranks work on one descent.
+  /// Up to so many elements every rank holds all of them, and descents are distributed over the ranks;
+  /// beyond, all ranks work on one descent.
   GlobalIndex replicated_elements = 40000;
   /// Iterations of the method of multipliers of a descent, and the relative gap between the energy and a
   /// lower bound of its last convex problem at which it ends: `rough` ones, of which the best goes on.
