@@ -139,8 +139,7 @@ void JumpAdmm::assemble() {
 
 void JumpAdmm::solve(const linalg::Vector& right, linalg::Vector& solution) {
   // Corrections to the last v: their accuracy is gained over the iterations.
-  const bool direct = solver_->method() == linalg::LinearMethod::direct;
-  const double tolerance = direct ? 1e-8 : 1e-4;
+  const double tolerance = is_exact() ? 1e-8 : 1e-4;
   constexpr int most_iterations = 500;
   if (!by_component_) {
     solver_->solve(right, solution, tolerance, most_iterations);

@@ -41,6 +41,8 @@ public:
   const Progress& progress() const { return progress_; }
   /// Satisfies the conditions; ghosts are current.
   const linalg::Vector& field() const { return v_; }
+  /// Whether linear systems are solved to rounding, so that the bound holds to it.
+  bool is_exact() const { return solver_->method() == linalg::LinearMethod::direct; }
   /// Whether y is zero, per link.
   std::vector<char> closed_links() const;
 

@@ -276,7 +276,7 @@ FoundField JumpSearch::descend(linalg::Vector c, double gap, int most_iterations
   for (int used = 0; used < most_iterations; used += chunk) {
     admm_.iterate(chunk);
     bound = std::max(bound, admm_.progress().bound);
-    RECOIL_ASSERT(bound <= energy * 1.001); // c is feasible; more than that no solve is wrong by
+    RECOIL_ASSERT(bound <= energy * 1.001 || !admm_.is_exact()); // c is feasible
     if (1 - bound / energy <= gap) break;
     if (std::max(admm_.progress().primal, admm_.progress().dual) > tolerance) continue;
     const double lower = lower_energy(c, energy);
