@@ -30,7 +30,7 @@ struct FoundMode {
 class ModeSearch {
 public:
   /// The graph must outlive it.
-  explicit ModeSearch(const PieceGraph& graph);
+  ModeSearch(const PieceGraph& graph, double least_piece);
 
   CutPool& pool() { return pool_; }
   const CutPool& pool() const { return pool_; }

@@ -26,7 +26,8 @@ class ReplicatedModes {
 public:
   ReplicatedModes(const parallel::Communicator& comm, const PieceGraph& graph, std::vector<Field> starts,
                   const ModeOptions& options)
-      : comm_(comm), graph_(graph), search_(graph), starts_(std::move(starts)), options_(options) {
+      : comm_(comm), graph_(graph), search_(graph, options.least_piece), starts_(std::move(starts)),
+        options_(options) {
     for (const Field& start : starts_) search_.add_level_sets(start, level_sets_of_starts);
     cuts_of_starts_ = search_.pool().cuts().size();
   }

@@ -13,6 +13,10 @@ struct ModeOptions {
   /// mode's number and from random combinations of eigenvectors.
   int cut_starts = 3, eigenvector_starts = 1, random_starts = 1;
   std::uint32_t seed = 1; ///< of the random combinations
+  /// Least share of the mass of its component that a connected part on either side of a fault of a mode has,
+  /// 0 to below 1/2. In 3D the energy of a part of size r is about r^(1/2): without such a bound the modes of
+  /// least energy break off single elements, whatever their size.
+  double least_piece = 0.05;
   /// Up to so many elements every rank holds the graph of all, and descents are distributed over the ranks.
   /// Beyond, the search goes on among about `coarse_pieces` connected pieces between level sets of the
   /// eigenvectors, which are divided into elements along the faults that are found.
@@ -24,7 +28,8 @@ struct ModeOptions {
 struct FractureMode {
   linalg::Vector field; ///< with current ghosts; u' M u = 1
   double energy = 0;    ///< E_D [unit of the weights, kg^-1/2]
-  /// Relative gap of the convex problem around the mode: its energy is least there to that part.
+  /// Relative gap of the convex problem around the mode: its energy is least there to that part, among all
+  /// fields. With a `least_piece` it is mostly the price of that.
   double gap = 0;
   int iterations = 0; ///< convex problems of the descent that it comes from
   int start = 0;      ///< number of that descent among those of the mode
@@ -76,11 +81,12 @@ struct SearchProgress {
 using SearchObserver = std::function<void(const SearchProgress&)>;
 
 /// The modes u_1, u_2, .. of a body with the discontinuity energy E_D of `graph`, one after the other, each
-/// the one of the least energy that is found orthogonal in the mass to those before and to the constants
-/// [Sellan et al. 2023, section 3.7]. Up to `replicated_elements` elements no level set of the modes and of
-/// the starts, and no other cut that was met, made orthogonal, has less energy than the mode that was found
-/// next, and the result is the same on any number of ranks if the starts are. Modes of larger bodies are
-/// approximate, and sums over their pieces are rounded differently on other numbers of ranks.
+/// the one of the least energy that is found with pieces that are large enough, orthogonal in the mass to
+/// those before and to the constants [Sellan et al. 2023, section 3.7]. Up to `replicated_elements` elements
+/// no level set of the modes and of the starts, and no other cut that was met, made orthogonal, has less
+/// energy than the mode that was found next, and the result is the same on any number of ranks if the starts
+/// are. Modes of larger bodies are approximate, and sums over their pieces are rounded differently on other
+/// numbers of ranks.
 /// @param starts eigenvectors as start_fields() gives them, one number per owned element.
 /// @param from where an earlier search with the same arguments stood; nullptr: from the beginning.
 /// Fewer modes come out where elements and faces allow no more. Every rank holds 200 bytes per element, or
