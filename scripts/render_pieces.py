@@ -8,7 +8,6 @@ darker shade of it.
 
 import argparse
 import io
-import re
 import sys
 from pathlib import Path
 
@@ -21,23 +20,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import own_files
 from drawing import raster, surface
-
-
-def read_piece(path):
-    """Vertices (n, 3), triangles (m, 3), and whether each is part of a fault."""
-    points, triangles, faults, fault = [], [], [], False
-    for line in path.read_text().splitlines():
-        words = line.split()
-        if not words:
-            continue
-        if words[0] == "v":
-            points.append([float(word) for word in words[1:4]])
-        elif words[0] == "g":
-            fault = words[1].startswith("fault")
-        elif words[0] == "f":
-            triangles.append([int(word.split("/")[0]) - 1 for word in words[1:4]])
-            faults.append(fault)
-    return np.array(points), np.array(triangles), np.array(faults)
+from recoil_run import FolderError
+from reporting.pieces import piece_files, read_piece
 
 
 def main():
@@ -49,11 +33,10 @@ def main():
     parser.add_argument("--up", choices=("y", "z"), default="z", help="vertical axis (default: z)")
     parser.add_argument("--width", type=int, default=1200, help="of the picture [pixels]")
     arguments = parser.parse_args()
-    number = lambda path: int(re.search(r"\d+", path.name).group())
-    paths = sorted((path for path in arguments.folder.glob("piece_*.obj") if re.fullmatch(r"piece_\d+", path.stem)), key=number)
-    if not paths:
-        sys.exit(f"{arguments.folder}: has no files piece_0.obj, piece_1.obj, ..")
-    pieces = [read_piece(path) for path in paths]
+    try:
+        pieces = [read_piece(path) for path in piece_files(arguments.folder)]
+    except FolderError as error:
+        sys.exit(f"render_pieces: {error}")
     if any(len(triangles) == 0 for _, triangles, _ in pieces):
         sys.exit(f"{arguments.folder}: pieces in 2D have no triangles; only those of bodies in 3D are drawn")
     middle = np.concatenate([points for points, _, _ in pieces]).mean(0)
