@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "commands.hpp"
+#include "recoil/app/fracture/fracture.hpp"
 #include "recoil/app/run/phase_times.hpp"
 #include "recoil/app/run/simulate.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
@@ -93,6 +94,18 @@ void add_optimize(CLI::App& app, Run& run) {
                 "recoil optimize needs a study and a folder (recoil optimize study.json -o fit/), or "
                 "--restart fit/",
                 &app::optimize);
+}
+
+void add_fracture(CLI::App& app, Run& run) {
+  LongCommand<app::FractureOptions> fracture{
+      app.add_subcommand("fracture", "Find how a shape breaks: its fracture modes, and pieces for impacts")};
+  fracture.add_folders(fracture.options->shape, "shape", "Shape file (JSON)", "Folder to make",
+                       "Folder of an earlier search, to continue, on any number of ranks");
+  fracture.add_console_and_petsc();
+  fracture.call(run, &app::FractureOptions::shape,
+                "recoil fracture needs a shape and a folder (recoil fracture shape.json -o modes/), or "
+                "--restart modes/",
+                &app::fracture);
 }
 
 } // namespace recoil::drivers

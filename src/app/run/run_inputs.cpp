@@ -5,8 +5,7 @@
 #include <system_error>
 #include <variant>
 
-#include <nlohmann/json.hpp>
-
+#include "recoil/app/run/sealed_json.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/version.hpp"
@@ -16,7 +15,6 @@ namespace recoil::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 void add(std::vector<fs::path>& files, const fs::path& path) {
   if (!path.empty()) files.push_back(path);

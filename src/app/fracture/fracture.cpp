@@ -1,0 +1,255 @@
+#include "recoil/app/fracture/fracture.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "app/fracture/fracture_folder.hpp"
+#include "app/fracture/search_files.hpp"
+#include "app/fracture/shape_body.hpp"
+#include "app/fracture/write_modes.hpp"
+#include "recoil/app/run/interrupts.hpp"
+#include "recoil/base/log.hpp"
+#include "recoil/base/memory.hpp"
+#include "recoil/base/progress.hpp"
+#include "recoil/base/timer.hpp"
+#include "recoil/base/version.hpp"
+#include "recoil/solvers/fracture_modes/vertex_matrices.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+namespace fm = solvers::fracture_modes;
+
+/// What a job works with.
+struct FractureJob {
+  const parallel::Communicator& comm;
+  const Shape& shape;
+  const ShapeBody& body;
+  const FracturePaths& paths;
+  const Interrupts& interrupts;
+  Stopwatch watch; ///< since the job began
+};
+
+/// Wall times of this job [s].
+struct FractureTimes {
+  double starts = 0, search = 0, impacts = 0;
+};
+
+/// Follows a search: tells of modes, shows what is left, saves its state from time to time and when a signal
+/// has come.
+class SearchWatch {
+public:
+  SearchWatch(const FractureJob& job, SearchFiles& files) : job_(job), files_(files) {}
+
+  /// The observer of find_modes(). Collective. @throws Error of ExitCode::interrupted on every rank.
+  void operator()(const fm::SearchProgress& progress) {
+    tell(progress);
+    const bool ends = job_.interrupts.pending();
+    if (ends || job_.comm.any(saved_.seconds() >= std::max(job_.shape.save_interval, 20 * last_save_))) {
+      Stopwatch saving;
+      files_.write_state(progress.state());
+      saved_ = {};
+      // A large state is not written so often that this takes much of the time.
+      last_save_ = saving.seconds();
+    }
+    if (ends)
+      throw Error(ExitCode::interrupted, "interrupted with " + std::to_string(progress.modes) + " of " +
+                                             std::to_string(job_.shape.modes.count) +
+                                             " modes; run again with --restart to continue");
+  }
+
+private:
+  void tell(const fm::SearchProgress& progress) {
+    if (known_ < 0) known_ = start_modes_ = progress.modes;
+    for (; known_ < progress.modes; ++known_)
+      log_info(fmt::format("mode {} of {}: energy {:.8g}", known_ + 1, job_.shape.modes.count,
+                           progress.energies[known_]));
+    const double all = job_.shape.modes.count, done = progress.modes + progress.part_of_next;
+    const double here = done - start_modes_;
+    line_.show(fmt::format("mode {} of {}, {} left", std::min(progress.modes + 1, job_.shape.modes.count),
+                           job_.shape.modes.count,
+                           format_duration(here > 0 ? since_.seconds() / here * (all - done) : -1)));
+  }
+
+  const FractureJob& job_;
+  SearchFiles& files_;
+  ProgressLine line_;
+  Stopwatch since_, saved_;
+  double last_save_ = 0; ///< [s]
+  int known_ = -1, start_modes_ = 0;
+};
+
+/// The modes, from the state in the folder if there is one.
+template <int dim>
+fm::FractureModes search(const FractureJob& job, const fm::ElementGraph& graph,
+                         const fm::VertexMatrices<dim>& matrices, SearchFiles& files, FractureTimes& times) {
+  StartFields starts;
+  std::optional<fm::SearchState> state;
+  if (files.exists()) {
+    starts = files.read(state);
+    log_info(fmt::format("continues with {} of {} modes found", state ? state->modes.size() : 0,
+                         job.shape.modes.count));
+  } else {
+    const Stopwatch watch;
+    // One eigenvector is constant, and one more may be as good as the last.
+    starts = fm::start_fields(matrices, job.shape.modes.count + 2);
+    times.starts = watch.seconds();
+    files.write_starts(starts);
+    log_info(fmt::format("{} eigenvectors to start from, {}", starts.size(), format_duration(times.starts)));
+  }
+  job.interrupts.stop_if_pending();
+  const Stopwatch watch;
+  SearchWatch observer(job, files);
+  fm::FractureModes modes = fm::find_modes(
+      graph, starts, job.shape.modes, [&observer](const fm::SearchProgress& progress) { observer(progress); },
+      state ? &*state : nullptr);
+  times.search = watch.seconds();
+  return modes;
+}
+
+template <int dim>
+Json summary_of(const FractureJob& job, const FoundModes<dim>& found, const FractureTimes& times,
+                const io::FileDigest& digest) {
+  const fm::ImpactModel& model = found.pieces.model;
+  Json energies = Json::array(), gaps = Json::array();
+  for (const fm::FractureMode& mode : found.modes.modes) {
+    energies.push_back(mode.energy);
+    gaps.push_back(mode.gap);
+  }
+  return {{"version", version()},
+          {"dim", dim},
+          {"elements", found.mesh.num_cells_global},
+          {"vertices", found.mesh.num_vertices_global},
+          {"components", found.modes.constants.size()},
+          {"modes", found.modes.modes.size()},
+          {"energies", energies},
+          {"gaps", gaps},
+          {"pieces", model.num_pieces},
+          {"volumes", model.volumes},
+          {"blur_length", found.blur_length},
+          {"smoothing_length", found.smoothing_length},
+          {"has_surface", job.shape.cage.has_value()},
+          {"repair_elements", found.repair_elements},
+          {"seconds",
+           {{"starts", times.starts},
+            {"search", times.search},
+            {"impacts", times.impacts},
+            {"all", job.watch.seconds()}}},
+          {"memory_mb", job.comm.all_gather(peak_memory_mb())},
+          {"modes.h5", to_json(digest)}};
+}
+
+void log_result(const Json& summary, int wanted) {
+  const std::vector<double> memory = summary.at("memory_mb");
+  log_info(fmt::format("{} modes, {} pieces; {} in all, at most {:.0f} MB per rank",
+                       summary.at("modes").get<int>(), summary.at("pieces").get<int>(),
+                       format_duration(summary.at("seconds").at("all").get<double>()),
+                       *std::ranges::max_element(memory)));
+  if (summary.at("modes") < wanted)
+    log_warning(fmt::format("{} modes were asked for: the elements and the faces between them that may break "
+                            "allow no more, or the search met none",
+                            wanted));
+}
+
+template <int dim>
+void break_body(const FractureJob& job) {
+  const auto mesh = mesh::distribute<dim>(job.comm, job.body.mesh);
+  const fm::ElementGraph graph = fm::explode<dim>(mesh, material_of<dim>(job.shape, mesh));
+  const fm::VertexMatrices<dim> matrices(mesh);
+  log_info(fmt::format("{} {}, {} vertices", mesh.num_cells_global, dim == 2 ? "triangles" : "tetrahedra",
+                       mesh.num_vertices_global));
+  job.interrupts.stop_if_pending();
+  const io::BlockLayout elements(job.comm, std::span(mesh.cell_ids).first(mesh.num_owned_cells));
+  SearchFiles files(job.comm, job.paths, elements);
+  FractureTimes times;
+  const fm::FractureModes modes = search(job, graph, matrices, files, times);
+  const Stopwatch watch;
+  const double blur = job.shape.blur_length.value_or((mesh.max_corner - mesh.min_corner).norm() / 10);
+  const fm::ImpactPieces pieces = fm::prepare_impacts(
+      matrices, graph, modes, {.blur_length = blur, .piece_threshold = job.shape.piece_threshold});
+  times.impacts = watch.seconds();
+  const FoundModes<dim> found{mesh,     graph,
+                              modes,    pieces,
+                              job.body, job.shape.cage.value_or(CageSpec()).repair_elements,
+                              blur,     job.shape.smoothing_length.value_or(mean_edge_length(mesh))};
+  const io::FileDigest digest = write_modes(job.paths, found);
+  const Json summary = summary_of(job, found, times, digest);
+  write_sealed_json(job.comm, job.paths.summary(), summary);
+  files.discard();
+  log_result(summary, job.shape.modes.count);
+}
+
+/// Whether an earlier job has come to the end. @throws FileError on every rank where its files are damaged.
+bool is_done(const parallel::Communicator& comm, const FracturePaths& paths) {
+  const SealedJson summary = read_sealed_json(comm, paths.summary());
+  if (!summary.exists) return false;
+  const auto refuse = [&](const std::filesystem::path& file, const std::string& damage) {
+    throw FileError(file.string() + ": the file " + damage +
+                    "; put a sound copy of it in its place, or remove " + paths.summary().string() +
+                    " and run again with --restart");
+  };
+  if (!summary.content) refuse(paths.summary(), "is damaged: its checksum is another one");
+  if (const std::string damage = damage_of(comm, paths.modes(), summary.content->at("modes.h5"));
+      !damage.empty())
+    refuse(paths.modes(), damage);
+  return true;
+}
+
+ExitCode run_fracture(const parallel::Communicator& comm, const FractureOptions& options,
+                      const ShapeFile& file, const ShapeBody& body, FractureFolder& folder,
+                      const Interrupts& interrupts) {
+  const FractureJob job{comm, file.shape, body, folder, interrupts, {}};
+  try {
+    interrupts.stop_if_pending();
+    (body.dim == 2 ? break_body<2> : break_body<3>)(job);
+  } catch (const InputError&) {
+    if (options.restart.empty()) {
+      // A corrected shape is to find an empty folder; the log file in it is closed first.
+      start_log(comm, options.console);
+      folder.discard(comm);
+    }
+    throw;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::interrupted) throw;
+    log_warning(error.what());
+    return error.code();
+  }
+  return ExitCode::done;
+}
+
+} // namespace
+
+ExitCode fracture(const parallel::Communicator& comm, const FractureOptions& options) {
+  const Interrupts interrupts(comm);
+  const bool continues = !options.restart.empty();
+  // A shape that cannot be read must not leave a folder behind.
+  std::unique_ptr<FractureFolder> folder;
+  if (continues) {
+    folder = std::make_unique<FractureFolder>(FractureFolder::open(comm, options.restart));
+    folder->require_inputs(comm);
+    if (is_done(comm, *folder)) {
+      start_log(comm, options.console, folder->log());
+      log_info("all modes have been found; nothing is left to do");
+      return ExitCode::done;
+    }
+  }
+  const ShapeFile file = load_shape(comm, continues ? folder->shape() : options.shape);
+  const ShapeBody body = load_body(comm, file.shape);
+  if (!continues) {
+    folder = std::make_unique<FractureFolder>(FractureFolder::create(comm, options.output));
+    folder->begin(comm, file.resolved, input_files(file.shape));
+  }
+  start_log(comm, options.console, folder->log());
+  log_info(build_info());
+  for (const auto* warnings : {&file.shape.geometry.warnings, &body.warnings})
+    for (const std::string& warning : *warnings) log_warning(warning);
+  for (const std::string& note : body.notes) log_info(note);
+  for (const std::string& note : file.notes) log_debug(note);
+  return run_fracture(comm, options, file, body, *folder, interrupts);
+}
+
+} // namespace recoil::app
