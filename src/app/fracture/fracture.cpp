@@ -49,12 +49,11 @@ public:
   void operator()(const fm::SearchProgress& progress) {
     tell(progress);
     const bool ends = job_.interrupts.pending();
-    if (ends || job_.comm.any(saved_.seconds() >= std::max(job_.shape.save_interval, 20 * last_save_))) {
-      Stopwatch saving;
+    if (ends || job_.comm.any(is_due())) {
+      const Stopwatch saving;
       files_.write_state(progress.state());
-      saved_ = {};
-      // A large state is not written so often that this takes much of the time.
       last_save_ = saving.seconds();
+      since_save_ = {};
     }
     if (ends)
       throw Error(ExitCode::interrupted, "interrupted with " + std::to_string(progress.modes) + " of " +
@@ -63,6 +62,12 @@ public:
   }
 
 private:
+  /// A large state is not written so often that this takes much of the time.
+  bool is_due() const {
+    const double interval = job_.shape.save_interval;
+    return interval == 0 || since_save_.seconds() >= std::max(interval, 20 * last_save_);
+  }
+
   void tell(const fm::SearchProgress& progress) {
     if (known_ < 0) known_ = start_modes_ = progress.modes;
     for (; known_ < progress.modes; ++known_)
@@ -78,7 +83,7 @@ private:
   const FractureJob& job_;
   SearchFiles& files_;
   ProgressLine line_;
-  Stopwatch since_, saved_;
+  Stopwatch since_, since_save_;
   double last_save_ = 0; ///< [s]
   int known_ = -1, start_modes_ = 0;
 };
