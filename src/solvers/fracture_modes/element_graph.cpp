@@ -28,6 +28,7 @@ struct FaceSide {
   std::array<double, 3> centre; ///< of the element
   double mass, area, factor;
   std::int32_t painted;
+  std::int32_t opposite; ///< vertex of the element
 };
 
 template <int dim>
@@ -100,7 +101,7 @@ std::vector<FaceSide<dim>> sides_of_owned(const mesh::DistributedMesh<dim>& mesh
       const double fault = material.fault_factor
                                ? positive(material.fault_factor(cell, normal), "the factor of a fault", id)
                                : 1.0;
-      FaceSide<dim> side{{}, offset + cell, id, centre, mass, area, toughness * fault, painted};
+      FaceSide<dim> side{{}, offset + cell, id, centre, mass, area, toughness * fault, painted, opposite};
       for (int i = 0, k = 0; i <= dim; ++i)
         if (i != opposite) side.vertices[k++] = mesh.vertex_ids[mesh.cells[cell][i]];
       sides.push_back(side);
@@ -201,7 +202,9 @@ ElementGraph explode(const mesh::DistributedMesh<dim>& mesh, const FractureMater
     const double factor = (first.factor + second.factor) / 2;
     const LocalIndex a = local(first), b = local(second);
     graph.faces.push_back({a, b, first.area, factor * weight_of(material.weight, first.area),
-                           first.painted == 0 || second.painted == 0, a < layout->num_owned});
+                           first.painted == 0 || second.painted == 0, a < layout->num_owned,
+                           static_cast<std::int8_t>(first.opposite),
+                           static_cast<std::int8_t>(second.opposite)});
   }
   std::ranges::sort(graph.faces, [&](const ElementFace& x, const ElementFace& y) {
     return std::pair(graph.cell_ids[x.a], graph.cell_ids[x.b]) <

@@ -205,25 +205,35 @@ void JumpAdmm::set_modes(std::span<const linalg::Vector> modes) {
   has_c_ = false;
 }
 
+/// Thresholds of the size of the jumps that c has, or, if it hardly has any, of a part of those of its mass
+/// norm.
+double JumpAdmm::first_rho() const {
+  constexpr double least_part = 0.01;
+  const JumpProblem& problem = *problem_;
+  std::array<double, 5> sums{};
+  const int size = problem.size();
+  for (std::size_t l = 0; l < problem.links.size(); ++l) {
+    if (!problem.links[l].counted) continue;
+    const double length = Eigen::Map<const Eigen::VectorXd>(y_.data() + l * size, size).norm();
+    sums[0] += length;
+    sums[1] += length * length;
+    sums[2] += Eigen::Map<const Eigen::VectorXd>(problem.matrix(l).data(), size * size).norm();
+    sums[3] += 1;
+  }
+  for (LocalIndex node = 0; node < problem.layout->num_owned; ++node) sums[4] += problem.masses[node];
+  problem.comm().sum(sums);
+  if (!(sums[3] > 0)) return 1;
+  const double most = std::sqrt(sums[4]) * sums[3] / (least_part * sums[2]);
+  return sums[1] > 0 ? std::min(sums[0] / sums[1], most) : most;
+}
+
 void JumpAdmm::begin(const linalg::Vector& c) {
-  rho_ = 1;
   v_ = c;
   v_.update_ghosts();
   std::ranges::fill(u_, 0.0);
   jumps(*problem_, v_.local(), jumps_);
   y_ = jumps_;
-  // Thresholds of the size of the jumps that c has.
-  double sum = 0, squares = 0;
-  const int size = problem_->size();
-  for (std::size_t l = 0; l < problem_->links.size(); ++l)
-    if (problem_->links[l].counted) {
-      const double length = Eigen::Map<const Eigen::VectorXd>(y_.data() + l * size, size).norm();
-      sum += length;
-      squares += length * length;
-    }
-  sum = problem_->comm().sum(sum);
-  squares = problem_->comm().sum(squares);
-  if (squares > 0) rho_ = sum / squares;
+  rho_ = first_rho();
   multipliers_ = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(conditions_.size()) + (has_c_ ? 0 : 1));
   linearise_around(c);
 }

@@ -47,6 +47,7 @@ public:
   std::vector<char> closed_links() const;
 
 private:
+  double first_rho() const;
   void assemble();
   void solve(const linalg::Vector& right, linalg::Vector& solution);
   void update_responses(std::size_t from);

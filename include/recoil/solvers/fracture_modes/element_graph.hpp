@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -43,6 +44,9 @@ struct ElementFace {
   double weight;   ///< w_f with its factors
   bool breakable;  ///< false between painted elements
   bool counted;    ///< whether this rank adds it to sums: it owns a
+  /// The vertices of a and b that are not on the face, by ascending input id from 0: as in a
+  /// mesh::DistributedMesh.
+  std::int8_t opposite_a, opposite_b;
 };
 
 /// The elements of an exploded mesh and the faces between them: element e is free to move apart from its
