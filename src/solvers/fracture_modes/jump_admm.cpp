@@ -12,7 +12,7 @@ namespace recoil::solvers::fracture_modes {
 namespace {
 
 /// Shift of the matrix by the mass, relative to its diagonal.
-constexpr double relative_shift = 1e-9;
+constexpr double relative_shift = 1e-10;
 constexpr double over_relaxation = 1.7;
 /// Ratio of the residuals that leads to another rho.
 constexpr double imbalance = 5;
@@ -98,16 +98,14 @@ void JumpAdmm::assemble() {
       for (int j = 0; j < rows / dim; ++j)
         add(element.nodes[i], element.nodes[j], &stiffness(j * dim, i * dim), rows);
   }
-  if (tau_ == 0) {
-    double diagonal = 0, mass = 0;
-    for (std::size_t l = 0; l < problem.links.size(); ++l)
-      if (problem.links[l].counted)
-        diagonal += 2 * Eigen::Map<const Eigen::MatrixXd>(problem.matrix(l).data(), size, size).squaredNorm();
-    for (LocalIndex node = 0; node < owned; ++node) mass += problem.dim * problem.masses[node];
-    diagonal = problem.comm().sum(diagonal);
-    mass = problem.comm().sum(mass);
-    tau_ = relative_shift * (diagonal > 0 ? diagonal / mass : 1);
-  }
+  std::array<double, 2> sums{}; // of the diagonal and the masses
+  for (std::size_t l = 0; l < problem.links.size(); ++l)
+    if (problem.links[l].counted)
+      sums[0] += 2 * Eigen::Map<const Eigen::MatrixXd>(problem.matrix(l).data(), size, size).squaredNorm();
+  for (const JumpProblem::Element& element : problem.elements) sums[0] += element.stiffness.trace() / rho_;
+  for (LocalIndex node = 0; node < owned; ++node) sums[1] += problem.dim * problem.masses[node];
+  problem.comm().sum(sums);
+  tau_ = relative_shift * (sums[0] > 0 ? sums[0] / sums[1] : 1);
   for (LocalIndex node = 0; node < owned; ++node) {
     const Eigen::MatrixXd mass = tau_ * problem.masses[node] * Eigen::MatrixXd::Identity(dim, dim);
     add(node, node, mass.data(), dim);
@@ -338,7 +336,9 @@ void JumpAdmm::measure() {
   progress_.dual = std::sqrt(sums[3] / std::max(sums[5], 1e-300));
   progress_.energy = sums[6] + sums[1];
   const double scale = problem.elements.empty() || largest > 1 ? 1 / std::max(largest, 1e-300) : 1;
-  progress_.bound = (sums[6] + sums[0]) * scale;
+  // tau M in the step to the last v is not in the energy.
+  const double of_step = 2 * rho_ * tau_ * std::sqrt(mass_product(problem, v_, v_)) * last_step_;
+  progress_.bound = (sums[6] + sums[0] - of_step) * scale;
 }
 
 /// rho where the residuals differ by much [Boyd et al. 2011, 3.4.1].
@@ -354,7 +354,13 @@ void JumpAdmm::balance() {
 
 void JumpAdmm::iterate(int count) {
   for (int k = 0; k < count; ++k) {
+    linalg::Vector before;
+    if (k + 1 == count) before = v_;
     step();
+    if (k + 1 == count) {
+      before.add(-1, v_);
+      last_step_ = std::sqrt(mass_product(*problem_, before, before));
+    }
     threshold();
   }
   measure();

@@ -65,6 +65,7 @@ private:
   linalg::BlockMatrix matrix_;
   std::unique_ptr<linalg::LinearSolver> solver_;
   double tau_ = 0, rho_ = 1, rho_of_matrix_ = 0;
+  double last_step_ = 0; ///< mass norm of the last change of v
 
   std::vector<linalg::Vector> conditions_; ///< u_j and, last, c
   std::vector<linalg::Vector> responses_;  ///< (matrix)^-1 M of them

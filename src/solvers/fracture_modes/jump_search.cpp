@@ -9,6 +9,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/components.hpp"
 #include "recoil/linalg/dense.hpp"
+#include "recoil/parallel/exchange.hpp"
 #include "solvers/fracture_modes/jump_polish.hpp"
 
 namespace recoil::solvers::fracture_modes {
@@ -18,8 +19,9 @@ namespace {
 constexpr double none = std::numeric_limits<double>::max();
 /// Relative decrease of the energy that counts as one.
 constexpr double relative_decrease = 1e-11;
-/// Cuts of each field that starts are taken from.
-constexpr int thresholds = 24, cuts_per_field = 3;
+/// Level sets of each field: all of small bodies; of large ones few are kept.
+constexpr int classes = 48, cuts_of_large = 3;
+constexpr GlobalIndex small = 1000, large = 200000; ///< nodes
 
 FoundField as_found(const linalg::Vector& field, double energy) {
   return {{field.owned().begin(), field.owned().end()}, energy, 0, 0, 0};
@@ -45,7 +47,7 @@ JumpSearch::JumpSearch(const JumpProblem& problem, const parallel::Communicator*
       zero_modes_(fracture_modes::zero_modes(problem)), admm_(problem, zero_modes_) {
   for (auto& start : starts_) glue_unbreakable(start);
   for (const auto& source : cut_sources)
-    for (Cut& cut : level_sets(source, thresholds)) cuts_.push_back(std::move(cut));
+    for (Cut& cut : level_sets(source)) cuts_.push_back(std::move(cut));
 }
 
 /// Means by mass over the nodes that must stay together.
@@ -96,12 +98,8 @@ bool JumpSearch::make_feasible(linalg::Vector& field) const {
   return true;
 }
 
-/// The cheapest of `count` level sets of a scalar field, of each class of mass one.
-std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned, int count) const {
-  glue_unbreakable(owned);
-  auto scalar = std::make_shared<linalg::VectorLayout>(*problem_.layout);
-  scalar->block_size = 1;
-  const linalg::Vector field(scalar, owned);
+/// Values between the level sets of a field that are tried. Collective.
+std::vector<double> JumpSearch::thresholds_of(const std::vector<double>& owned) const {
   const parallel::Communicator& comm = problem_.comm();
   double low = none, high = -none;
   for (const double value : owned) {
@@ -110,11 +108,31 @@ std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned, i
   }
   low = comm.min(low);
   high = comm.max(high);
-  if (!(high - low > 1e-9 * std::max(std::abs(high), std::abs(low)))) return {};
+  const double tiny = 1e-9 * std::max(std::abs(high), std::abs(low));
+  std::vector<double> result;
+  if (!(high - low > tiny)) return result;
+  if (problem_.layout->num_global > small) {
+    for (int k = 0; k < classes; ++k) result.push_back(low + (high - low) * (k + 0.5) / classes);
+    return result;
+  }
+  std::vector<double> values = parallel::gather(comm, 0, owned);
+  comm.broadcast(values);
+  std::ranges::sort(values);
+  for (std::size_t k = 1; k < values.size(); ++k)
+    if (values[k] - values[k - 1] > tiny) result.push_back((values[k] + values[k - 1]) / 2);
+  return result;
+}
+
+/// Level sets of a scalar field, the cheapest first.
+std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned) const {
+  glue_unbreakable(owned);
+  auto scalar = std::make_shared<linalg::VectorLayout>(*problem_.layout);
+  scalar->block_size = 1;
+  const linalg::Vector field(scalar, owned);
+  const parallel::Communicator& comm = problem_.comm();
   const int dim = problem_.dim;
   std::vector<Cut> cuts;
-  for (int k = 0; k < count; ++k) {
-    const double threshold = low + (high - low) * (k + 0.5) / count;
+  for (const double threshold : thresholds_of(owned)) {
     Cut cut{std::vector<char>(problem_.ids.size(), 0), Eigen::MatrixXd::Identity(dim, dim), none};
     std::array<double, 2> masses{};
     for (std::size_t node = 0; node < cut.inside.size(); ++node)
@@ -153,7 +171,7 @@ std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned, i
     if (masses[0] > 0 && masses[1] > 0) cuts.push_back(std::move(cut));
   }
   std::ranges::stable_sort(cuts, {}, &Cut::energy);
-  if (std::ssize(cuts) > cuts_per_field) cuts.resize(cuts_per_field);
+  if (problem_.layout->num_global > large && std::ssize(cuts) > cuts_of_large) cuts.resize(cuts_of_large);
   return cuts;
 }
 
@@ -184,9 +202,102 @@ std::vector<JumpSearch::Cut> JumpSearch::cuts_of_mode(const linalg::Vector& fiel
     for (std::size_t node = 0; node < component.size(); ++node)
       component[node] =
           Eigen::Map<const Eigen::VectorXd>(owned.data() + node * dim, dim).dot(principal.vectors.col(k));
-    for (Cut& cut : level_sets(std::move(component), thresholds)) cuts.push_back(std::move(cut));
+    for (Cut& cut : level_sets(std::move(component))) cuts.push_back(std::move(cut));
   }
   return cuts;
+}
+
+/// The energies of cuts moved along each of their directions, made orthogonal to zero modes and modes and
+/// scaled to mass norm 1; `none` where nothing is left. With x = 1_S a - sum_j c_j u_j, c_j = a . sum over S
+/// of m u_j, only links count that are cut or that a mode jumps across.
+std::vector<std::vector<double>> JumpSearch::energies_of(std::span<const Cut* const> cuts) const {
+  constexpr double nothing = 1e-6; ///< of the mass norm squared
+  const int dim = problem_.dim, size = problem_.size();
+  const LocalIndex owned = problem_.layout->num_owned;
+  const std::size_t zero = zero_modes_.size(), fields = zero + fields_.size(), width = fields * dim + 1;
+  const auto field = [&](std::size_t j) -> const linalg::Vector& {
+    return j < zero ? zero_modes_[j] : fields_[j - zero];
+  };
+  std::vector<double> sums(cuts.size() * width, 0.0); // of m u_j over each cut, then its mass
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    double* of_cut = sums.data() + c * width;
+    for (LocalIndex node = 0; node < owned; ++node)
+      if (cuts[c]->inside[node] != 0) of_cut[width - 1] += problem_.masses[node];
+    for (std::size_t j = 0; j < fields; ++j) {
+      const double* values = field(j).owned().data();
+      for (LocalIndex node = 0; node < owned; ++node)
+        if (cuts[c]->inside[node] != 0)
+          for (int i = 0; i < dim; ++i) of_cut[j * dim + i] += problem_.masses[node] * values[node * dim + i];
+    }
+  }
+  problem_.comm().sum(sums);
+
+  const auto modes = static_cast<Eigen::Index>(fields_.size());
+  std::vector<std::size_t> active;
+  std::vector<Eigen::MatrixXd> mode_jumps; // by active link
+  std::vector<std::vector<double>> all(modes, std::vector<double>(problem_.links.size() * size));
+  Eigen::MatrixXd strains = Eigen::MatrixXd::Zero(modes, modes);
+  for (Eigen::Index j = 0; j < modes; ++j) {
+    jumps(problem_, fields_[j].local(), all[j]);
+    if (problem_.elements.empty()) continue;
+    std::vector<double> forces(problem_.layout->num_owned * dim, 0.0);
+    add_stiffness_product(problem_, fields_[j].local(), 1, forces);
+    for (Eigen::Index k = 0; k < modes; ++k)
+      for (std::size_t n = 0; n < forces.size(); ++n) strains(j, k) += forces[n] * fields_[k].owned()[n];
+  }
+  if (!fields_.empty()) problem_.comm().sum(std::span(strains.data(), std::size_t(strains.size())));
+  std::vector<char> is_active(problem_.links.size(), 0);
+  for (std::size_t l = 0; l < problem_.links.size(); ++l) {
+    if (!problem_.links[l].counted) continue;
+    Eigen::MatrixXd here(size, modes);
+    for (Eigen::Index j = 0; j < modes; ++j)
+      here.col(j) = Eigen::Map<const Eigen::VectorXd>(all[j].data() + l * size, size);
+    if (!(here.squaredNorm() > 0)) continue;
+    is_active[l] = 1;
+    active.push_back(l);
+    mode_jumps.push_back(std::move(here));
+  }
+
+  std::vector<double> flat;
+  std::vector<Eigen::MatrixXd> parts; // c_j of modes by direction, of each cut
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    const Cut& cut = *cuts[c];
+    const double* of_cut = sums.data() + c * width;
+    const Eigen::Map<const Eigen::MatrixXd> by_field(of_cut, dim, static_cast<Eigen::Index>(fields));
+    const Eigen::MatrixXd of_modes = by_field.rightCols(modes).transpose() * cut.directions;
+    Eigen::VectorXd energies = Eigen::VectorXd::Zero(cut.directions.cols());
+    for (std::size_t l = 0; l < problem_.links.size(); ++l) {
+      const JumpProblem::Link& link = problem_.links[l];
+      if (!link.counted || is_active[l] != 0 || cut.inside[link.a[0]] == cut.inside[link.b[0]]) continue;
+      energies += (rigid_part(problem_, l) * cut.directions).colwise().norm().transpose();
+    }
+    for (std::size_t k = 0; k < active.size(); ++k) {
+      const JumpProblem::Link& link = problem_.links[active[k]];
+      const int step = cut.inside[link.a[0]] - cut.inside[link.b[0]];
+      Eigen::MatrixXd jump = -mode_jumps[k] * of_modes;
+      if (step != 0) jump += step * rigid_part(problem_, active[k]) * cut.directions;
+      energies += jump.colwise().norm().transpose();
+    }
+    flat.insert(flat.end(), energies.data(), energies.data() + energies.size());
+    parts.push_back(of_modes);
+  }
+  problem_.comm().sum(flat);
+  std::vector<std::vector<double>> result;
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    const double* of_cut = sums.data() + c * width;
+    const Eigen::Map<const Eigen::MatrixXd> by_field(of_cut, dim, static_cast<Eigen::Index>(fields));
+    auto& energies = result.emplace_back();
+    for (Eigen::Index k = 0; k < cuts[c]->directions.cols(); ++k) {
+      const Eigen::VectorXd direction = cuts[c]->directions.col(k);
+      const double before = of_cut[width - 1] * direction.squaredNorm();
+      const double rest = before - (by_field.transpose() * direction).squaredNorm();
+      const double strain = parts[c].col(k).dot(strains * parts[c].col(k)) / 2;
+      const double jump = flat[at++];
+      energies.push_back(rest > nothing * before ? strain / rest + jump / std::sqrt(rest) : none);
+    }
+  }
+  return result;
 }
 
 /// Moved cuts of least energy that are not almost the same.
@@ -200,15 +311,14 @@ void JumpSearch::add_cut_starts(std::vector<linalg::Vector>& chosen) const {
   std::vector<Cut> of_modes;
   for (const linalg::Vector& field : fields_)
     for (Cut& cut : cuts_of_mode(field)) of_modes.push_back(std::move(cut));
+  std::vector<const Cut*> all;
+  for (const Cut& cut : cuts_) all.push_back(&cut);
+  for (const Cut& cut : of_modes) all.push_back(&cut);
   std::vector<Candidate> candidates;
-  const auto add = [&](const Cut& cut) {
-    for (int k = 0; k < cut.directions.cols(); ++k) {
-      linalg::Vector field = moved(cut, k);
-      if (make_feasible(field)) candidates.push_back({&cut, k, energy_of(problem_, field.local()).total()});
-    }
-  };
-  for (const Cut& cut : cuts_) add(cut);
-  for (const Cut& cut : of_modes) add(cut);
+  const auto energies = energies_of(all);
+  for (std::size_t c = 0; c < all.size(); ++c)
+    for (int k = 0; k < std::ssize(energies[c]); ++k)
+      if (energies[c][k] < none) candidates.push_back({all[c], k, energies[c][k]});
   std::ranges::stable_sort(candidates, {}, &Candidate::energy);
   int count = 0;
   for (const Candidate& candidate : candidates) {
@@ -343,18 +453,18 @@ FoundField JumpSearch::below_cuts(FoundField mode) {
   constexpr double tolerance = 1e-9;
   constexpr int most_attempts = 5;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    const linalg::Vector field(problem_.layout, mode.values);
+    const std::vector<Cut> of_mode = cuts_of_mode(linalg::Vector(problem_.layout, mode.values));
+    std::vector<const Cut*> all;
+    for (const Cut& cut : cuts_) all.push_back(&cut);
+    for (const Cut& cut : of_mode) all.push_back(&cut);
+    const auto energies = energies_of(all);
     double least = none;
     linalg::Vector best;
-    for (const auto& cuts : {cuts_, cuts_of_mode(field)})
-      for (const Cut& cut : cuts)
-        for (int k = 0; k < cut.directions.cols(); ++k) {
-          linalg::Vector candidate = moved(cut, k);
-          if (!make_feasible(candidate)) continue;
-          const double energy = energy_of(problem_, candidate.local()).total();
-          if (energy >= least) continue;
-          least = energy;
-          best = std::move(candidate);
+    for (std::size_t c = 0; c < all.size(); ++c)
+      for (int k = 0; k < std::ssize(energies[c]); ++k)
+        if (energies[c][k] < least) {
+          least = energies[c][k];
+          best = moved(*all[c], k);
         }
     if (!(least < mode.energy * (1 - tolerance))) break;
     FoundField found = descend(std::move(best), options_.gap, options_.iterations);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "recoil/solvers/fracture_modes/vector_modes.hpp"
@@ -57,9 +58,11 @@ private:
 
   void glue_unbreakable(std::vector<double>& field) const;
   bool make_feasible(linalg::Vector& field) const;
-  std::vector<Cut> level_sets(std::vector<double> owned, int count) const;
+  std::vector<double> thresholds_of(const std::vector<double>& owned) const;
+  std::vector<Cut> level_sets(std::vector<double> owned) const;
   linalg::Vector moved(const Cut& cut, int direction) const;
   std::vector<Cut> cuts_of_mode(const linalg::Vector& field) const;
+  std::vector<std::vector<double>> energies_of(std::span<const Cut* const> cuts) const;
   void add_cut_starts(std::vector<linalg::Vector>& chosen) const;
   std::vector<linalg::Vector> choose_starts() const;
   double lower_energy(linalg::Vector& field, double energy);
