@@ -474,20 +474,22 @@ FoundField JumpSearch::below_cuts(FoundField mode) {
   return mode;
 }
 
-/// Goes on from a rough mode; alike on all ranks of the team.
+/// What `search` finds on the first rank of the team, or on all of a distributed problem; shared.
+FoundField JumpSearch::on_first(const std::function<FoundField()>& search) const {
+  if (team_ == nullptr) return search();
+  FoundField found =
+      parallel::collectively(*team_, [&] { return team_->rank() == 0 ? search() : FoundField{}; });
+  share(found, 0);
+  return found;
+}
+
+/// Goes on from a rough mode.
 FoundField JumpSearch::finished(const FoundField& from) {
-  FoundField found;
-  const auto work = [&] {
-    if (team_ != nullptr && team_->rank() != 0) return;
-    found = descend(linalg::Vector(problem_.layout, from.values), options_.gap, options_.iterations);
-    if (!found.values.empty()) found = below_cuts(std::move(found));
-  };
-  if (team_ != nullptr) {
-    parallel::collectively(*team_, work);
-    share(found, 0);
-  } else {
-    work();
-  }
+  FoundField found = on_first([&] {
+    FoundField deep =
+        descend(linalg::Vector(problem_.layout, from.values), options_.gap, options_.iterations);
+    return deep.values.empty() ? deep : below_cuts(std::move(deep));
+  });
   found.start = from.start;
   return found;
 }
@@ -515,7 +517,15 @@ void JumpSearch::insert(FoundField mode) {
     // Fewer conditions have not helped the mode, and more do not change that the others are fixed points.
     mode.gap = std::max(mode.gap, again.gap);
     add_mode(std::move(mode));
-    for (const FoundField& other : later) add_mode(other);
+    // With the mode for another condition, level sets may cost less than they did.
+    auto other = later.begin();
+    for (; other != later.end(); ++other) {
+      admm_.set_modes(fields_);
+      const FoundField lower = on_first([&] { return below_cuts(*other); });
+      if (lower.energy < other->energy * (1 - tolerance)) break;
+      add_mode(*other);
+    }
+    dropped_.insert(dropped_.end(), other, later.end());
     return;
   }
   add_mode(std::move(again));

@@ -70,6 +70,7 @@ private:
   FoundField best_descent(const std::vector<linalg::Vector>& starts,
                           const std::function<void(double)>& observe);
   FoundField below_cuts(FoundField mode);
+  FoundField on_first(const std::function<FoundField()>& search) const;
   FoundField finished(const FoundField& from);
   void share(FoundField& found, int root) const;
   void insert(FoundField mode);
