@@ -28,8 +28,8 @@ struct ModeOptions {
 struct FractureMode {
   linalg::Vector field; ///< with current ghosts; u' M u = 1
   double energy = 0;    ///< E_D [unit of the weights, kg^-1/2]
-  /// Relative gap of the convex problem around the mode: its energy is least there to that part, among all
-  /// fields. With a `least_piece` it is mostly the price of that.
+  /// Relative gap of the convex problem around the mode: its energy is least there to that part. With a
+  /// `least_piece` among the cuts that were found.
   double gap = 0;
   int iterations = 0; ///< convex problems of the descent that it comes from
   int start = 0;      ///< number of that descent among those of the mode
