@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "recoil/app/fracture/fracture.hpp"
+#include "recoil/app/impact/impact.hpp"
 #include "recoil/app/run/phase_times.hpp"
 #include "recoil/app/run/simulate.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
@@ -106,6 +107,21 @@ void add_fracture(CLI::App& app, Run& run) {
                 "recoil fracture needs a shape and a folder (recoil fracture shape.json -o modes/), or "
                 "--restart modes/",
                 &app::fracture);
+}
+
+void add_impact(CLI::App& app, Run& run) {
+  LongCommand<app::ImpactCommand> impact{
+      app.add_subcommand("impact", "Break a shape by impacts, with the modes of recoil fracture")};
+  auto* modes = impact.command->add_option("modes", impact.options->modes, "Folder of recoil fracture");
+  impact.add_folders(impact.options->impacts, "impacts", "File of impacts (JSON)", "Folder of pieces to make",
+                     "Folder of pieces to complete, on any number of ranks");
+  impact.command->get_option("--restart")->excludes(modes);
+  impact.add_console_and_petsc();
+  impact.call(
+      run, &app::ImpactCommand::impacts,
+      "recoil impact needs modes, impacts and a folder (recoil impact modes/ impacts.json -o pieces/), "
+      "or --restart pieces/",
+      &app::impact);
 }
 
 } // namespace recoil::drivers

@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   recoil::drivers::add_gradient(app, run);
   recoil::drivers::add_optimize(app, run);
   recoil::drivers::add_fracture(app, run);
+  recoil::drivers::add_impact(app, run);
   recoil::drivers::add_validate(app, run);
   recoil::drivers::add_schema(app, run);
   recoil::drivers::add_info(app, run);

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "recoil/app/fracture/fracture.hpp"
+#include "recoil/app/impact/impact.hpp"
 #include "recoil/app/run/inspect.hpp"
 #include "recoil/app/scene/scene_format.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
@@ -16,6 +17,7 @@ namespace {
 std::string schema_text(const std::string& kind, bool markdown) {
   if (kind == "study") return markdown ? app::study_markdown() : app::study_json_schema();
   if (kind == "fracture") return markdown ? app::fracture_markdown() : app::fracture_json_schema();
+  if (kind == "impacts") return markdown ? app::impacts_markdown() : app::impacts_json_schema();
   const app::SceneFormat& format = app::all_solvers().format();
   return markdown ? app::scene_markdown(format) : app::scene_json_schema(format);
 }
@@ -46,9 +48,9 @@ void add_schema(CLI::App& app, Run& run) {
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of a kind of file");
-  command->add_option("what", arguments->what, "scene, study or fracture (files of shapes)")
+  command->add_option("what", arguments->what, "scene, study, fracture (files of shapes) or impacts")
       ->required()
-      ->check(CLI::IsMember({"scene", "study", "fracture"}));
+      ->check(CLI::IsMember({"scene", "study", "fracture", "impacts"}));
   command->add_flag("--markdown", arguments->markdown, "Print the reference (docs/scene.md, ..) instead");
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {
@@ -63,13 +65,14 @@ void add_info(CLI::App& app, Run& run) {
   auto folder = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("info", "Tell what is in a folder of recoil and whether its files are sound");
-  command->add_option("folder", *folder, "Folder of a run or of fracture modes")->required();
+  command->add_option("folder", *folder, "Folder of a run, of fracture modes or of pieces")->required();
   command->callback([folder, &run] {
     run = [folder](const parallel::Communicator& comm) {
       InterruptSignals::let_go();
-      const app::RunReport report = app::is_fracture_folder(comm, *folder)
-                                        ? app::describe_fracture(comm, *folder)
-                                        : app::describe_run(comm, *folder);
+      const app::RunReport report =
+          app::is_fracture_folder(comm, *folder) ? app::describe_fracture(comm, *folder)
+          : app::is_impact_folder(comm, *folder) ? app::describe_impacts(comm, *folder)
+                                                 : app::describe_run(comm, *folder);
       if (comm.rank() == 0) std::cout << report.text << std::flush;
       return report.sound ? ExitCode::done : ExitCode::file_error;
     };
