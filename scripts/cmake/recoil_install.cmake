@@ -5,7 +5,7 @@ set(RECOIL_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/recoil)
 set(RECOIL_SHARED_DIR ${CMAKE_INSTALL_DATADIR}/recoil)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/recoil DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
-        FILES_MATCHING PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(TARGETS recoil_abi EXPORT recoil_targets COMPONENT development)
 install(EXPORT recoil_targets NAMESPACE recoil:: DESTINATION ${RECOIL_PACKAGE_DIR} COMPONENT development)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/recoilConfig.cmake.in ${PROJECT_BINARY_DIR}/recoilConfig.cmake

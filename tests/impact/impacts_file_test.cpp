@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "app/impact/impacts_file.hpp"
 #include "app/impact/planned_impacts.hpp"
 #include "impact/breakable.hpp"
+#include "recoil/app/impact/impact.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -33,6 +35,14 @@ std::string refusal(const std::string& text, int dim = 3) {
     return error.what();
   }
   return "was accepted";
+}
+
+TEST(ImpactsFile, CommittedPageIsWhatTheTableSays) {
+  std::ifstream file(RECOIL_TEST_DATA "/../../docs/impacts.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_TRUE(text.str() == impacts_markdown())
+      << "write docs/impacts.md anew with `recoil schema impacts --markdown`";
 }
 
 TEST(ImpactsFile, HasDefaults) {

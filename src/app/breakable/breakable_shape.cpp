@@ -168,6 +168,25 @@ double largest_jump(const fm::ImpactModel& model, fm::ImpactProjection projectio
 }
 
 template <int dim>
+std::vector<FragmentMotion<dim>>
+fragment_motions(const fm::ImpactModel& model, const fm::ImpactSolver& solver, std::span<const int> fragments,
+                 const cage::Point<dim>& velocity) {
+  std::vector<FragmentMotion<dim>> motions(solver.num_fragments(), {0, 0, 0, velocity});
+  for (int p = 0; p < model.num_pieces; ++p) {
+    FragmentMotion<dim>& motion = motions[fragments[p]];
+    motion.density += model.masses[p]; // the mass, first
+    motion.volume += model.volumes[p];
+    motion.amplitude += model.masses[p] * solver.amplitudes()[p];
+  }
+  for (auto& motion : motions) {
+    motion.amplitude /= motion.density;
+    motion.density /= motion.volume;
+    motion.velocity *= motion.amplitude;
+  }
+  return motions;
+}
+
+template <int dim>
 BrokenBody<dim> break_body(BreakableShape<dim>& shape, std::span<const int> fragments) {
   std::vector<std::int32_t> labels;
   for (const auto piece : shape.piece_of_cell) labels.push_back(fragments[piece]);
@@ -191,6 +210,8 @@ BrokenBody<dim> break_body(BreakableShape<dim>& shape, std::span<const int> frag
   template cage::FacetMesh<dim> surface_of(const BreakableShape<dim>&);                                      \
   template double mean_edge(const cage::CellMesh<dim>&);                                                     \
   template class HitFinder<dim>;                                                                             \
+  template std::vector<FragmentMotion<dim>> fragment_motions(                                                \
+      const fm::ImpactModel&, const fm::ImpactSolver&, std::span<const int>, const cage::Point<dim>&);       \
   template BrokenBody<dim> break_body(BreakableShape<dim>&, std::span<const int>);
 RECOIL_BREAKABLE(2)
 RECOIL_BREAKABLE(3)

@@ -10,13 +10,6 @@
 
 namespace recoil::app {
 
-/// How the cells of a fragment move after an impact.
-template <int dim>
-struct FragmentMotion {
-  double density;            ///< mean over its cells [kg/m^dim]
-  cage::Point<dim> velocity; ///< [m/s]
-};
-
 /// Writes the fragments as bodies for `recoil simulate`, body_<fragment>.msh, with scene.json beside them;
 /// tells what it wrote. Fragments without a piece of the body have none. @throws FileError.
 template <int dim>

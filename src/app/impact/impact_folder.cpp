@@ -101,7 +101,7 @@ bool ImpactFolder::is_done(std::size_t k) const {
 void ImpactFolder::discard(const parallel::Communicator& comm) {
   std::error_code ignored;
   if (comm.rank() == 0)
-    for (const fs::path& file : {impacts(), inputs()}) fs::remove(file, ignored);
+    for (const fs::path& file : {impacts(), inputs(), bonded()}) fs::remove(file, ignored);
   if (made_) made_->discard();
 }
 

@@ -51,7 +51,6 @@ struct Outcome {
   std::vector<int> fragments;     ///< of pieces of the model
   std::vector<double> amplitudes; ///< of pieces of the model
   std::vector<FragmentMotion<dim>> motions;
-  std::vector<double> fragment_amplitudes, fragment_volumes;
   double largest_jump;
 };
 
@@ -108,8 +107,8 @@ OrderedJson describe_fragments(const BreakableShape<dim>& shape, const Outcome<d
     fragments.push_back({{"pieces", parts},
                          {"mesh_pieces", model_pieces},
                          {"cells", cells[f]},
-                         {"cell_volume", outcome.fragment_volumes[f]},
-                         {"amplitude", outcome.fragment_amplitudes[f]},
+                         {"cell_volume", outcome.motions[f].volume},
+                         {"amplitude", outcome.motions[f].amplitude},
                          {"velocity", list_of(outcome.motions[f].velocity)}});
   }
   return fragments;
@@ -142,34 +141,6 @@ OrderedJson describe_sums(const BrokenBody<dim>& broken) {
 }
 
 template <int dim>
-Outcome<dim> outcome_of(const BreakableShape<dim>& shape, const fm::ImpactSolver& solver,
-                        std::span<const int> fragments, const PlannedImpact<dim>& impact,
-                        double largest_jump) {
-  Outcome<dim> outcome{{fragments.begin(), fragments.end()},
-                       {solver.amplitudes().begin(), solver.amplitudes().end()},
-                       {},
-                       {},
-                       {},
-                       largest_jump};
-  const int count = solver.num_fragments();
-  std::vector<double> masses(count, 0.0);
-  outcome.fragment_amplitudes.assign(count, 0.0);
-  outcome.fragment_volumes.assign(count, 0.0);
-  for (int p = 0; p < std::ssize(outcome.fragments); ++p) {
-    masses[fragments[p]] += shape.model.masses[p];
-    outcome.fragment_volumes[fragments[p]] += shape.model.volumes[p];
-    outcome.fragment_amplitudes[fragments[p]] += shape.model.masses[p] * outcome.amplitudes[p];
-  }
-  for (int f = 0; f < count; ++f) {
-    outcome.fragment_amplitudes[f] /= masses[f];
-    outcome.motions.push_back(
-        {masses[f] / outcome.fragment_volumes[f],
-         impact.spec.speed * impact.spec.magnitude * outcome.fragment_amplitudes[f] * impact.direction});
-  }
-  return outcome;
-}
-
-template <int dim>
 void write_meshes(const BreakableShape<dim>& shape, const std::vector<BodyPiece<dim>>& pieces,
                   pieces::PieceFormat format, const std::filesystem::path& folder) {
   std::vector<pieces::Piece<dim>> meshes;
@@ -199,7 +170,11 @@ void Fracturer<dim>::write(const PlannedImpact<dim>& impact, const std::filesyst
   const double largest_jump = largest(spec.projection);
   const auto fragments =
       solver_.apply(impact.hit.point, spec.magnitude, spec.sigma * largest_jump, spec.projection);
-  const auto outcome = outcome_of<dim>(*shape_, solver_, fragments, impact, largest_jump);
+  const Outcome<dim> outcome{{fragments.begin(), fragments.end()},
+                             {solver_.amplitudes().begin(), solver_.amplitudes().end()},
+                             fragment_motions<dim>(shape_->model, solver_, fragments,
+                                                   spec.speed * spec.magnitude * impact.direction),
+                             largest_jump};
   const BrokenBody<dim> broken = break_body<dim>(*shape_, outcome.fragments);
   write_meshes<dim>(*shape_, broken.pieces, file_->format, folder);
   OrderedJson json{{"impact", describe_impact<dim>(impact, outcome)}, {"sums", describe_sums<dim>(broken)}};

@@ -70,6 +70,23 @@ private:
 double largest_jump(const solvers::fracture_modes::ImpactModel& model,
                     solvers::fracture_modes::ImpactProjection projection);
 
+/// How the cells of a fragment feel an impact, and move after it.
+template <int dim>
+struct FragmentMotion {
+  double density;            ///< mean over its cells [kg/m^dim]
+  double volume;             ///< of its cells [m^dim]
+  double amplitude;          ///< mean over its mass of what its pieces feel; that of the whole shape is 1
+  cage::Point<dim> velocity; ///< amplitude times the mean velocity of the shape [m/s]
+};
+
+/// The motions of the fragments of the last impact of a solver. @param fragments that it gave.
+/// @param velocity of the centre of mass of the whole shape.
+template <int dim>
+std::vector<FragmentMotion<dim>> fragment_motions(const solvers::fracture_modes::ImpactModel& model,
+                                                  const solvers::fracture_modes::ImpactSolver& solver,
+                                                  std::span<const int> fragments,
+                                                  const cage::Point<dim>& velocity);
+
 /// A connected part of a body that came off.
 template <int dim>
 struct BodyPiece {
