@@ -31,7 +31,7 @@ def parse_arguments():
     parser.add_argument("modes", type=Path, help="folder that recoil fracture wrote")
     parser.add_argument("-o", "--output", type=Path, help="page (default: fracture.html in the folder)")
     parser.add_argument("--pieces", type=Path, help="folder fractured_<i> of recoil impact with every piece by itself")
-    parser.add_argument("--sigma", type=float, default=0.05, help="share of the largest jump at which pieces part (default: 0.05, as recoil impact)")
+    parser.add_argument("--sigma", type=float, default=1, help="jump at which pieces part (default: 1, as recoil impact)")
     parser.add_argument("--title", help="of the page (default: name of the folder)")
     return parser.parse_args()
 
@@ -51,7 +51,7 @@ def page_data(model, meshes, sigma):
     centres = np.zeros((len(model.volumes), 3))
     centres[:, :model.dim] = model.centres
     return {
-        "dim": model.dim, "sigma": {name: sigma * model.largest_jump(name) for name in ("pieces", "modes")}, "extent": extent, "num_modes": len(model.energies), "num_elements": len(model.cells),
+        "dim": model.dim, "sigma": sigma, "extent": extent, "num_modes": len(model.energies), "num_elements": len(model.cells),
         "energies": model.energies.tolist(), "volumes": model.volumes.tolist(), "masses": model.masses.tolist(), "centres": centres.tolist(),
         "links": model.links.tolist(), "modes": packed(model.modes, "<f4"),
         "meshes": [mesh_data(points, triangles, piece, model.responses_at(points)) for points, triangles, piece in meshes],

@@ -31,14 +31,12 @@ void hit(app::BreakableShape<3>& shape, int impacts, std::mt19937& random, Count
   fm::ImpactSolver solver(shape.model);
   const auto surface = app::surface_of(shape);
   const double cells = std::accumulate(shape.model.volumes.begin(), shape.model.volumes.end(), 0.0);
-  const double largest[] = {app::largest_jump(shape.model, fm::ImpactProjection::pieces),
-                            app::largest_jump(shape.model, fm::ImpactProjection::modes)};
   for (int k = 0; k < impacts; ++k) {
     const auto projection = k % 4 == 3 ? fm::ImpactProjection::modes : fm::ImpactProjection::pieces;
     const double magnitude = std::exp2(double(random() % 1000) / 200 - 3); // 1/8 to 4
     const auto start = std::chrono::steady_clock::now();
     const auto at = finder.nearest(surface.vertices[random() % surface.vertices.size()]);
-    const auto fragments = solver.apply(at.point, magnitude, 0.05 * largest[k % 4 == 3], projection);
+    const auto fragments = solver.apply(at.point, magnitude, 1, projection);
     counts.apply_seconds += seconds_since(start);
     const auto cut_start = std::chrono::steady_clock::now();
     const auto broken = app::break_body<3>(shape, fragments);

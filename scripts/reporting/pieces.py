@@ -89,14 +89,6 @@ class Model:
             result[start:start + chunk] = np.einsum("nk,nkp->np", weights[rows, nearest], self.responses[self.facets[nearest]])
         return result
 
-    def largest_jump(self, projection):
-        """Between pieces that share a face, over all places of the surface; "pieces" or "modes" as in an impact."""
-        felt = self.responses[~np.isnan(self.responses[:, 0])]
-        if projection == "modes":
-            felt = (felt * self.masses) @ self.modes @ self.modes.T
-        a, b = self.links.T
-        return float(np.abs(felt[:, a] - felt[:, b]).max()) if len(self.links) else 0.0
-
 
 def meshes_of_impact(folder, model):
     """Points and triangles of each piece file of an impact that parted all pieces, and the piece of the modes that it is.

@@ -27,8 +27,6 @@ struct LoadedShape {
   app::BreakableShape<dim> shape;
   app::HitFinder<dim> finder{shape};
   fm::ImpactSolver solver{shape.model};
-  double largest_jumps[2] = {app::largest_jump(shape.model, fm::ImpactProjection::pieces),
-                             app::largest_jump(shape.model, fm::ImpactProjection::modes)};
   std::vector<int> fragments = std::vector<int>(shape.model.num_pieces, 0);
   std::vector<app::FragmentMotion<dim>> motions{};
   // Cut on demand.
@@ -66,10 +64,9 @@ int hit(LoadedShape<dim>& loaded, const recoil_fracture_hit& given) {
   require(std::isfinite(given.speed), "hit: the speed is not finite");
   const auto at = loaded.finder.nearest(place);
   direction = direction.isZero(0) ? Vector(-at.normal) : Vector(direction.stableNormalized());
-  const int projection = given.project_on_modes != 0 ? 1 : 0;
-  const auto fragments =
-      loaded.solver.apply(at.point, given.magnitude, given.sigma * loaded.largest_jumps[projection],
-                          projection == 1 ? fm::ImpactProjection::modes : fm::ImpactProjection::pieces);
+  const auto projection =
+      given.project_on_modes != 0 ? fm::ImpactProjection::modes : fm::ImpactProjection::pieces;
+  const auto fragments = loaded.solver.apply(at.point, given.magnitude, given.sigma, projection);
   std::ranges::copy(fragments, loaded.fragments.begin());
   loaded.motions = app::fragment_motions<dim>(loaded.shape.model, loaded.solver, fragments,
                                               given.speed * given.magnitude * direction);

@@ -29,7 +29,7 @@ static double enclosed(const recoil_fracture_piece *piece) {
 int main(int argc, char **argv) {
   recoil_fracture *shape = NULL;
   recoil_fracture_error error;
-  recoil_fracture_hit hit = {{0, 0, 0}, {0, 0, 0}, 1, 0.05, 1, 0};
+  recoil_fracture_hit hit = {{0, 0, 0}, {0, 0, 0}, 1, 1, 1, 0};
   const recoil_fracture_piece *pieces = NULL;
   const recoil_fracture_body *bodies = NULL;
   size_t count = 0, n;

@@ -50,7 +50,7 @@ TEST(ImpactsFile, HasDefaults) {
   ASSERT_EQ(file.impacts.size(), 1u);
   EXPECT_EQ(*file.impacts[0].place, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(file.impacts[0].magnitude, 1);
-  EXPECT_EQ(file.impacts[0].sigma, 0.05);
+  EXPECT_EQ(file.impacts[0].sigma, 1);
   EXPECT_TRUE(file.impacts[0].direction.empty());
   EXPECT_EQ(file.random.count, 0);
   EXPECT_EQ(file.bodies->gravity, (std::vector<double>{0, 0, -9.81}));

@@ -10,7 +10,7 @@
  *   recoil_fracture *shape;
  *   recoil_fracture_error error;
  *   if (recoil_fracture_load("modes", &shape, &error) != RECOIL_FRACTURE_OK) puts(error.message);
- *   recoil_fracture_hit hit = {{0, 0, 1}, {0, 0, -1}, 1, 0.05, 3, 0};
+ *   recoil_fracture_hit hit = {{0, 0, 1}, {0, 0, -1}, 1, 1, 3, 0};
  *   recoil_fracture_impact(shape, &hit, &fragments, &error);
  *   recoil_fracture_pieces(shape, &pieces, &count, &error);
  *   recoil_fracture_free(shape);
@@ -42,8 +42,8 @@ typedef struct recoil_fracture recoil_fracture;
 typedef struct recoil_fracture_hit {
   double place[3];     /* the nearest point of the surface of mesh or cage is hit */
   double direction[3]; /* of any length; zero: into the body */
-  double magnitude;    /* >= 0: how hard, and sigma > 0: the share of the largest jump that opens a fault */
-  double sigma;
+  double magnitude; /* >= 0: how hard, and sigma > 0: how strong the shape is; a fault opens where magnitude times the */
+  double sigma;     /* jump across it is at least sigma. A whole shape feels 1, a piece of a fifth hit alone 5 */
   double speed;        /* of the centre of mass after an impact of magnitude 1 [m/s] */
   int project_on_modes; /* 0: each piece feels the impact near itself; 1: the projection onto the modes */
 } recoil_fracture_hit;

@@ -156,17 +156,6 @@ std::optional<Hit<dim>> HitFinder<dim>::vertex(GlobalIndex id) const {
   return hit;
 }
 
-double largest_jump(const fm::ImpactModel& model, fm::ImpactProjection projection) {
-  fm::ImpactSolver solver(model);
-  double largest = 0;
-  for (int v = 0; v < std::ssize(model.vertices); ++v) {
-    solver.apply({{v, 0, 0, 0}, {1, 0, 0, 0}}, 1, 1, projection);
-    for (const auto& link : model.links)
-      largest = std::max(largest, std::abs(solver.amplitudes()[link.a] - solver.amplitudes()[link.b]));
-  }
-  return largest;
-}
-
 template <int dim>
 std::vector<FragmentMotion<dim>>
 fragment_motions(const fm::ImpactModel& model, const fm::ImpactSolver& solver, std::span<const int> fragments,

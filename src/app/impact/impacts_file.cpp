@@ -16,10 +16,12 @@ namespace {
 namespace fm = solvers::fracture_modes;
 
 constexpr const char* magnitude_doc =
-    "How hard. Pieces that share a face part where `magnitude` times the difference of what they feel is at "
-    "least `sigma` times the largest such difference that an impact of magnitude 1 makes anywhere on the "
-    "shape. Twice the magnitude is the same as half of `sigma`.";
-constexpr const char* sigma_doc = "Share of the largest jump from which on a fault opens; see `magnitude`.";
+    "How hard. A fault opens where `magnitude` times the difference of what the pieces on its sides feel is "
+    "at least "
+    "`sigma`; the mean of that over the shape is 1. Twice the magnitude is the same as half of `sigma`.";
+constexpr const char* sigma_doc = "How strong the shape is; see `magnitude`. A piece with the share a of the "
+                                  "mass that is hit alone feels 1/a: with "
+                                  "magnitude/sigma = 0.2 pieces of up to a fifth come off.";
 constexpr const char* projection_doc =
     "`pieces`: each piece feels the mean over itself of the impact, which spreads from its place; what is "
     "far "
@@ -68,7 +70,7 @@ constexpr Key impacts[] = {
      .implied = "into the body, against the normal of its surface",
      .doc = "Which way, of any length. Decides which way pieces move, not which faults open."},
     of_impact("/impacts/*/magnitude", number, "1", non_negative, nullptr, magnitude_doc),
-    of_impact("/impacts/*/sigma", number, "0.05", positive, nullptr, sigma_doc),
+    of_impact("/impacts/*/sigma", number, "1", positive, nullptr, sigma_doc),
     projection_of("/impacts/*/projection"),
     of_impact("/impacts/*/speed", number, "1", non_negative, "m/s", speed_doc),
 };
@@ -89,7 +91,7 @@ constexpr Key random_rows[] = {
      .fallback = "[0.5, 2]",
      .range = positive,
      .doc = "One for all, or the least and the largest one; their logarithms are distributed uniformly."},
-    of_impact("/random/sigma", number, "0.05", positive, nullptr, sigma_doc),
+    of_impact("/random/sigma", number, "1", positive, nullptr, sigma_doc),
     projection_of("/random/projection"),
     of_impact("/random/speed", number, "1", non_negative, "m/s", speed_doc),
 };

@@ -18,7 +18,7 @@ struct ImpactSpec {
   std::optional<std::vector<double>> place; ///< [m]; else `vertex`
   std::optional<GlobalIndex> vertex;        ///< input id of one on the boundary of the cells
   std::vector<double> direction;            ///< empty: against the normal of the surface
-  double magnitude = 1, sigma = 0.05, speed = 1;
+  double magnitude = 1, sigma = 1, speed = 1;
   solvers::fracture_modes::ImpactProjection projection = solvers::fracture_modes::ImpactProjection::pieces;
   std::string where;
 };

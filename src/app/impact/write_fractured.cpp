@@ -51,11 +51,10 @@ struct Outcome {
   std::vector<int> fragments;     ///< of pieces of the model
   std::vector<double> amplitudes; ///< of pieces of the model
   std::vector<FragmentMotion<dim>> motions;
-  double largest_jump;
 };
 
 template <int dim>
-OrderedJson describe_impact(const PlannedImpact<dim>& impact, const Outcome<dim>& outcome) {
+OrderedJson describe_impact(const PlannedImpact<dim>& impact) {
   OrderedJson json;
   if (impact.spec.place) json["place"] = *impact.spec.place;
   if (impact.spec.vertex) json["vertex"] = *impact.spec.vertex;
@@ -65,7 +64,6 @@ OrderedJson describe_impact(const PlannedImpact<dim>& impact, const Outcome<dim>
   json["sigma"] = impact.spec.sigma;
   json["projection"] = impact.spec.projection == fm::ImpactProjection::modes ? "modes" : "pieces";
   json["speed"] = impact.spec.speed;
-  json["largest_jump"] = outcome.largest_jump;
   return json;
 }
 
@@ -120,10 +118,9 @@ OrderedJson describe_faces(const BreakableShape<dim>& shape, const PlannedImpact
   OrderedJson faces = OrderedJson::array();
   for (const auto& link : shape.model.links) {
     const double jump = std::abs(outcome.amplitudes[link.a] - outcome.amplitudes[link.b]);
-    faces.push_back(
-        {{"mesh_pieces", {link.a, link.b}},
-         {"jump", outcome.largest_jump > 0 ? impact.spec.magnitude * jump / outcome.largest_jump : 0},
-         {"parted", outcome.fragments[link.a] != outcome.fragments[link.b]}});
+    faces.push_back({{"mesh_pieces", {link.a, link.b}},
+                     {"jump", impact.spec.magnitude * jump},
+                     {"parted", outcome.fragments[link.a] != outcome.fragments[link.b]}});
   }
   return faces;
 }
@@ -158,26 +155,16 @@ Fracturer<dim>::Fracturer(BreakableShape<dim>& shape, const ImpactsFile& file)
     : shape_(&shape), file_(&file), solver_(shape.model) {}
 
 template <int dim>
-double Fracturer<dim>::largest(fm::ImpactProjection projection) {
-  double& known = largest_jumps_[projection == fm::ImpactProjection::modes ? 1 : 0];
-  if (known < 0) known = largest_jump(shape_->model, projection);
-  return known;
-}
-
-template <int dim>
 void Fracturer<dim>::write(const PlannedImpact<dim>& impact, const std::filesystem::path& folder) {
   const ImpactSpec& spec = impact.spec;
-  const double largest_jump = largest(spec.projection);
-  const auto fragments =
-      solver_.apply(impact.hit.point, spec.magnitude, spec.sigma * largest_jump, spec.projection);
+  const auto fragments = solver_.apply(impact.hit.point, spec.magnitude, spec.sigma, spec.projection);
   const Outcome<dim> outcome{{fragments.begin(), fragments.end()},
                              {solver_.amplitudes().begin(), solver_.amplitudes().end()},
                              fragment_motions<dim>(shape_->model, solver_, fragments,
-                                                   spec.speed * spec.magnitude * impact.direction),
-                             largest_jump};
+                                                   spec.speed * spec.magnitude * impact.direction)};
   const BrokenBody<dim> broken = break_body<dim>(*shape_, outcome.fragments);
   write_meshes<dim>(*shape_, broken.pieces, file_->format, folder);
-  OrderedJson json{{"impact", describe_impact<dim>(impact, outcome)}, {"sums", describe_sums<dim>(broken)}};
+  OrderedJson json{{"impact", describe_impact<dim>(impact)}, {"sums", describe_sums<dim>(broken)}};
   if (!broken.repair.empty()) json["repair"] = broken.repair;
   OrderedJson pieces = OrderedJson::array();
   for (std::size_t n = 0; n < broken.pieces.size(); ++n) {

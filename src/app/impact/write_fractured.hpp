@@ -17,12 +17,9 @@ public:
   void write(const PlannedImpact<dim>& impact, const std::filesystem::path& folder);
 
 private:
-  double largest(solvers::fracture_modes::ImpactProjection projection);
-
   BreakableShape<dim>* shape_;
   const ImpactsFile* file_;
   solvers::fracture_modes::ImpactSolver solver_;
-  std::array<double, 2> largest_jumps_ = {-1, -1}; ///< by projection, below 0: not known yet
 };
 
 } // namespace recoil::app

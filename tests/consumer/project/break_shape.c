@@ -6,7 +6,7 @@
 int main(int argc, char **argv) {
   recoil_fracture *shape = NULL;
   recoil_fracture_error error;
-  recoil_fracture_hit hit = {{0, 0, 1}, {0, 0, -1}, 1, 0.05, 3, 0};
+  recoil_fracture_hit hit = {{0, 0, 1}, {0, 0, -1}, 1, 1, 3, 0};
   const recoil_fracture_body *bodies = NULL;
   size_t count = 0, n;
   if (recoil_fracture_load(argc > 1 ? argv[1] : ".", &shape, &error) != RECOIL_FRACTURE_OK) {

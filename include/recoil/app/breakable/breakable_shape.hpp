@@ -65,11 +65,6 @@ private:
   double first_reach_ = 1;
 };
 
-/// The largest difference of what two pieces that share a face feel, over all vertices of the boundary that
-/// an impact of magnitude 1 may hit. Thresholds of impacts are shares of it. 0 for a shape of one piece.
-double largest_jump(const solvers::fracture_modes::ImpactModel& model,
-                    solvers::fracture_modes::ImpactProjection projection);
-
 /// How the cells of a fragment feel an impact, and move after it.
 template <int dim>
 struct FragmentMotion {
