@@ -102,6 +102,9 @@ void add_fracture(CLI::App& app, Run& run) {
       app.add_subcommand("fracture", "Find how a shape breaks: its fracture modes, and pieces for impacts")};
   fracture.add_folders(fracture.options->shape, "shape", "Shape file (JSON)", "Folder to make",
                        "Folder of an earlier search, to continue, on any number of ranks");
+  fracture.command->add_option(
+      "--of-pieces", fracture.options->pieces,
+      "Folder with piece_0.obj, ..: breaks these in the place of the mesh of the shape");
   fracture.add_console_and_petsc();
   fracture.call(run, &app::FractureOptions::shape,
                 "recoil fracture needs a shape and a folder (recoil fracture shape.json -o modes/), or "

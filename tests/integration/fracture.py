@@ -176,6 +176,34 @@ def check_cages(recoil):
     refuse(recoil, stopped, 2, "cube.obj", "has changed", "was begun with it", what="another surface")
 
 
+def check_pieces(recoil, moments):
+    """Pieces are shapes again."""
+    pieces = recoil.path("fractured_0")
+    os.makedirs(pieces)
+    for k in range(2):
+        with open(os.path.join(pieces, "piece_%d.obj" % k), "w") as file:
+            file.write(CUBE.replace("v 1", "v 2") if k else CUBE)
+    whole = {"geometry": {"mesh": "cube.obj", "cage": {"elements": 200}, "volume_selection": [{"id": 7, "axis": "x", "position": 1.5}],
+                          "transformation": {"scale": 3}},
+             "materials": {"id": 7, "density": 2}, "modes": {"count": 1}, "output": {"save_interval": 0}}
+    shape, folder, killed = recoil.write_scene("of-pieces", whole), recoil.path("of-pieces"), recoil.path("of-pieces-killed")
+    recoil.run(2, "fracture", shape, "--of-pieces", pieces, "-o", folder, "-q")
+    for k, density in ((0, [1]), (1, [1, 2])):
+        with h5py.File(os.path.join(folder, "piece_%d" % k, "modes.h5"), "r") as file:
+            vertices, cells, masses = file["mesh/vertices"][:], file["mesh/cells"][:], file["mesh/masses"][:].ravel()
+        volumes = np.linalg.det(vertices[cells[:, 1:]] - vertices[cells[:, :1]]) / 6
+        runs.check(sorted(set(np.round(masses / volumes, 6))) == density, "piece %d: materials reach it" % k)
+        runs.check(vertices.max() < 3, "piece %d: where it lies" % k)
+    ended = moments.run(killed, 1, "file:modes.json", signal.SIGKILL, "fracture", shape, "--of-pieces", pieces, "-o", killed, "-q")
+    text = recoil.run(1, "info", killed)[1]
+    runs.check("not begun" in text, "info tells of pieces to come: " + text)
+    recoil.run(1, "fracture", "--restart", killed, "-q")
+    same = all(is_same(os.path.join(killed, "piece_%d" % k), os.path.join(folder, "piece_%d" % k)) for k in range(2))
+    runs.check(ended.sent and same, "pieces: killed after the first, continued to the same modes")
+    code, text = recoil.run(1, "fracture", shape, "--of-pieces", recoil.folder, "-o", recoil.path("none"), expect=None)
+    runs.check(code == 2 and "piece_0.obj" in text, "a folder without pieces: %s" % text.strip()[:200])
+
+
 def check_limits(recoil):
     """The fields from which the search starts are larger than files may be."""
     shape = recoil.write_scene("large", bar(58, (20, 12, 12), modes={"count": 58, "cut_starts": 0, "random_starts": 0}))
@@ -199,6 +227,7 @@ with runs.Recoil(("--moments", str)) as recoil:
     check_pieces_search(recoil, moments)
     check_damage(recoil, moments, whole, shape)
     check_cages(recoil)
+    check_pieces(recoil, moments)
     check_limits(recoil)
     schema = json.loads(recoil.run(1, "schema", "fracture")[1])
     runs.check("modes" in schema["properties"], "recoil schema fracture")

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/fracture/fracture_folder.hpp"
+#include "app/fracture/fracture_jobs.hpp"
 #include "app/fracture/search_files.hpp"
 #include "app/fracture/shape_body.hpp"
 #include "app/fracture/write_modes.hpp"
@@ -204,20 +205,19 @@ bool is_done(const parallel::Communicator& comm, const FracturePaths& paths) {
   return true;
 }
 
-ExitCode run_fracture(const parallel::Communicator& comm, const FractureOptions& options,
-                      const ShapeFile& file, const ShapeBody& body, FractureFolder& folder,
+ExitCode run_fracture(const parallel::Communicator& comm, const ConsoleOptions& console,
+                      const ShapeFile& file, const ShapeBody& body, const FracturePaths& paths,
                       const Interrupts& interrupts) {
-  const FractureJob job{comm, file.shape, body, folder, interrupts, {}};
+  start_log(comm, console, paths.log());
+  log_info(build_info());
+  for (const auto* warnings : {&file.shape.geometry.warnings, &body.warnings})
+    for (const std::string& warning : *warnings) log_warning(warning);
+  for (const std::string& note : body.notes) log_info(note);
+  for (const std::string& note : file.notes) log_debug(note);
+  const FractureJob job{comm, file.shape, body, paths, interrupts, {}};
   try {
     interrupts.stop_if_pending();
     (body.dim == 2 ? break_body<2> : break_body<3>)(job);
-  } catch (const InputError&) {
-    if (options.restart.empty()) {
-      // A corrected shape is to find an empty folder; the log file in it is closed first.
-      start_log(comm, options.console);
-      folder.discard(comm);
-    }
-    throw;
   } catch (const Error& error) {
     if (error.code() != ExitCode::interrupted) throw;
     log_warning(error.what());
@@ -228,33 +228,46 @@ ExitCode run_fracture(const parallel::Communicator& comm, const FractureOptions&
 
 } // namespace
 
+ExitCode begin_fracture(const parallel::Communicator& comm, const ShapeFile& file,
+                        const std::filesystem::path& output, const ConsoleOptions& console,
+                        const Interrupts& interrupts) {
+  // A shape that cannot be read must not leave a folder behind.
+  const ShapeBody body = load_body(comm, file.shape);
+  FractureFolder folder = FractureFolder::create(comm, output);
+  folder.begin(comm, file.resolved, input_files(file.shape));
+  try {
+    return run_fracture(comm, console, file, body, folder, interrupts);
+  } catch (const InputError&) {
+    // A corrected shape is to find an empty folder; the log file in it is closed first.
+    start_log(comm, console);
+    folder.discard(comm);
+    throw;
+  }
+}
+
+ExitCode continue_fracture(const parallel::Communicator& comm, const std::filesystem::path& root,
+                           const ConsoleOptions& console, const Interrupts& interrupts) {
+  const FractureFolder folder = FractureFolder::open(comm, root);
+  folder.require_inputs(comm);
+  if (is_done(comm, folder)) {
+    start_log(comm, console, folder.log());
+    log_info("all modes have been found; nothing is left to do");
+    return ExitCode::done;
+  }
+  const ShapeFile file = load_shape(comm, folder.shape());
+  return run_fracture(comm, console, file, load_body(comm, file.shape), folder, interrupts);
+}
+
 ExitCode fracture(const parallel::Communicator& comm, const FractureOptions& options) {
   const Interrupts interrupts(comm);
-  const bool continues = !options.restart.empty();
-  // A shape that cannot be read must not leave a folder behind.
-  std::unique_ptr<FractureFolder> folder;
-  if (continues) {
-    folder = std::make_unique<FractureFolder>(FractureFolder::open(comm, options.restart));
-    folder->require_inputs(comm);
-    if (is_done(comm, *folder)) {
-      start_log(comm, options.console, folder->log());
-      log_info("all modes have been found; nothing is left to do");
-      return ExitCode::done;
-    }
-  }
-  const ShapeFile file = load_shape(comm, continues ? folder->shape() : options.shape);
-  const ShapeBody body = load_body(comm, file.shape);
-  if (!continues) {
-    folder = std::make_unique<FractureFolder>(FractureFolder::create(comm, options.output));
-    folder->begin(comm, file.resolved, input_files(file.shape));
-  }
-  start_log(comm, options.console, folder->log());
-  log_info(build_info());
-  for (const auto* warnings : {&file.shape.geometry.warnings, &body.warnings})
-    for (const std::string& warning : *warnings) log_warning(warning);
-  for (const std::string& note : body.notes) log_info(note);
-  for (const std::string& note : file.notes) log_debug(note);
-  return run_fracture(comm, options, file, body, *folder, interrupts);
+  if (!options.pieces.empty())
+    return begin_pieces(comm, load_shape(comm, options.shape).resolved, options.pieces, options.output,
+                        options.console, interrupts);
+  if (options.restart.empty())
+    return begin_fracture(comm, load_shape(comm, options.shape), options.output, options.console, interrupts);
+  if (are_pieces(comm, options.restart))
+    return continue_pieces(comm, options.restart, options.console, interrupts);
+  return continue_fracture(comm, options.restart, options.console, interrupts);
 }
 
 } // namespace recoil::app

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/fracture/fracture_folder.hpp"
+#include "app/fracture/fracture_jobs.hpp"
 #include "app/fracture/shape_body.hpp"
 #include "recoil/app/fracture/fracture.hpp"
 #include "recoil/app/run/run_inputs.hpp"
@@ -125,10 +126,12 @@ std::string validate_shape(const parallel::Communicator& comm, const fs::path& p
 
 bool is_fracture_folder(const parallel::Communicator& comm, const fs::path& folder) {
   std::error_code error;
-  return comm.any(comm.rank() == 0 && fs::exists(FracturePaths{folder}.shape(), error));
+  const bool is_one = comm.rank() == 0 && fs::exists(FracturePaths{folder}.shape(), error);
+  return comm.any(is_one) || are_pieces(comm, folder);
 }
 
 RunReport describe_fracture(const parallel::Communicator& comm, const fs::path& folder) {
+  if (are_pieces(comm, folder)) return describe_pieces(comm, folder);
   const FracturePaths paths{folder};
   RunReport report{folder.string() + "\n"};
   describe_inputs(comm, paths, report);

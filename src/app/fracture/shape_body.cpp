@@ -105,11 +105,12 @@ void check_materials(const Shape& shape, const mesh::AssembledGeometry& geometry
                      std::vector<std::string>& warnings) {
   const mesh::SimplexMesh& mesh = geometry.deformable;
   const std::set<std::int32_t> ids(mesh.cell_volume_id.begin(), mesh.cell_volume_id.end());
+  const bool is_piece = std::ranges::any_of(shape.materials, &FractureMaterialSpec::may_be_absent);
   for (const mesh::EmptySelection& selection : geometry.empty_selections)
-    warnings.push_back(selection.where + ": " + selection.message);
+    if (!is_piece) warnings.push_back(selection.where + ": " + selection.message);
   for (const FractureMaterialSpec& material : shape.materials) {
     for (const int id : material.ids)
-      if (!ids.contains(id))
+      if (!material.may_be_absent && !ids.contains(id))
         throw InputError(material.where,
                          fmt::format("no element has the volume id {}; ids in this shape: {}. A "
                                      "`volume_selection` gives ids{}",

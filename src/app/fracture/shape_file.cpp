@@ -70,6 +70,7 @@ void read_materials(const Item& list, Shape& shape) {
     material.density = entry["density"].number();
     material.toughness = entry["toughness"].number();
     material.unbreakable = entry["unbreakable"].flag();
+    material.may_be_absent = entry["may_be_absent"].flag();
     if (entry.has("cleavage")) material.cleavage = entry["cleavage"].numbers();
     if (material.unbreakable && !material.cleavage.empty())
       entry["cleavage"].fail("says how faults run through what is `unbreakable`; leave one of them out");
@@ -120,8 +121,7 @@ Shape build_shape(Document document) {
   return shape;
 }
 
-ShapeFile resolve_shape(const fs::path& path) {
-  Document document = load_document(path, fracture_keys());
+ShapeFile resolve_shape(Document document) {
   refuse_other_files(document);
   ShapeFile file;
   resolve_against_keys(document, fracture_keys(), file.notes);
@@ -130,17 +130,50 @@ ShapeFile resolve_shape(const fs::path& path) {
   return file;
 }
 
-} // namespace
+/// The resolved text of a shape with the surface of a piece in the place of its meshes.
+std::string text_of_piece(const std::string& whole, const fs::path& piece) {
+  auto root = nlohmann::json::parse(whole);
+  nlohmann::json entry{{"mesh", fs::absolute(piece).lexically_normal().string()},
+                       {"cage", nlohmann::json::object()}};
+  const auto& first = root["geometry"].front();
+  if (root["geometry"].size() == 1) {
+    if (first.contains("cage")) entry["cage"] = first["cage"];
+    // Files of ids are about other elements.
+    if (first.contains("volume_selection") && !first["volume_selection"].is_string())
+      entry["volume_selection"] = first["volume_selection"];
+  }
+  root["geometry"] = nlohmann::json::array({entry});
+  for (auto& material : root["materials"]) material["may_be_absent"] = true;
+  return root.dump(2);
+}
 
-ShapeFile load_shape(const parallel::Communicator& comm, const fs::path& path) {
-  ShapeFile file =
-      parallel::collectively(comm, [&] { return comm.rank() == 0 ? resolve_shape(path) : ShapeFile(); });
+/// What the first rank has resolved, on all.
+ShapeFile share_shape(const parallel::Communicator& comm, ShapeFile file, const fs::path& path) {
   comm.broadcast(file.resolved);
   comm.broadcast(file.locations);
   // The first rank too, so that all of them hold the same shape.
   file.shape = parallel::collectively(
       comm, [&] { return build_shape(resolved_document(file.resolved, file.locations, path)); });
   return file;
+}
+
+} // namespace
+
+ShapeFile load_shape(const parallel::Communicator& comm, const fs::path& path) {
+  ShapeFile file = parallel::collectively(comm, [&] {
+    return comm.rank() == 0 ? resolve_shape(load_document(path, fracture_keys())) : ShapeFile();
+  });
+  return share_shape(comm, std::move(file), path);
+}
+
+ShapeFile shape_of_piece(const parallel::Communicator& comm, const std::string& whole,
+                         const fs::path& piece) {
+  ShapeFile file = parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return ShapeFile();
+    return resolve_shape(document_from_text(text_of_piece(whole, piece), piece.string(), piece.parent_path(),
+                                            fracture_keys()));
+  });
+  return share_shape(comm, std::move(file), piece);
 }
 
 std::vector<fs::path> input_files(const Shape& shape) {

@@ -18,6 +18,7 @@ struct FractureMaterialSpec {
   std::vector<int> ids; ///< empty: all elements
   double density = 1, toughness = 1;
   bool unbreakable = false;
+  bool may_be_absent = false;   ///< no element need have the ids
   std::vector<double> cleavage; ///< a_i of the factor sqrt(sum_i (a_i n_i)^2) of faults; empty: 1
   std::string where;
 };
@@ -53,6 +54,13 @@ const KeyTable& fracture_keys();
 /// Reads a shape on the first rank, for all.
 /// @throws InputError on every rank, with place and cure. Collective.
 ShapeFile load_shape(const parallel::Communicator& comm, const std::filesystem::path& path);
+
+/// A piece of a shape as a shape of its own, by the file of its surface: the resolved text `whole` with a
+/// cage of that in the place of its meshes, and with volume selections and materials as far as they reach the
+/// piece.
+/// @throws InputError on every rank. Collective.
+ShapeFile shape_of_piece(const parallel::Communicator& comm, const std::string& whole,
+                         const std::filesystem::path& piece);
 
 /// The files that a shape names.
 std::vector<std::filesystem::path> input_files(const Shape& shape);

@@ -13,14 +13,15 @@ namespace recoil::app {
 /// What the command line of `recoil fracture` says.
 struct FractureOptions {
   std::filesystem::path shape;   ///< file of the shape, for a new folder
+  std::filesystem::path pieces;  ///< folder with piece_0.obj, ..: shapes in the place of that of `shape`
   std::filesystem::path output;  ///< folder to make
   std::filesystem::path restart; ///< folder to continue; excludes the two above
   ConsoleOptions console;
 };
 
 /// Finds the fracture modes of a shape and prepares impacts on it, or continues an earlier search
-/// (docs/fracture_modes.md). Returns how it ended; wrong input and failing files are exceptions, the same on
-/// every rank. Collective.
+/// (docs/fracture_modes.md); of pieces one after the other, in folders below that of the command. Returns how
+/// it ended; wrong input and failing files are exceptions, the same on every rank. Collective.
 ExitCode fracture(const parallel::Communicator& comm, const FractureOptions& options);
 
 /// Whether a file holds a shape: an object with the key `modes`. Collective. @throws FileError on every rank
@@ -31,7 +32,7 @@ bool is_shape_file(const parallel::Communicator& comm, const std::filesystem::pa
 /// nothing. Collective. @throws InputError on every rank for the first thing that is wrong.
 std::string validate_shape(const parallel::Communicator& comm, const std::filesystem::path& shape);
 
-/// Whether `folder` is one of fracture(). Collective.
+/// Whether `folder` is one of fracture(), of a shape or of pieces. Collective.
 bool is_fracture_folder(const parallel::Communicator& comm, const std::filesystem::path& folder);
 /// What such a folder holds and whether its files are sound. Collective. @throws FileError on every rank
 /// where it cannot be read.
