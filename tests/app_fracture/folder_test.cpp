@@ -5,6 +5,7 @@
 #include "app_fracture/shape_text.hpp"
 #include "recoil/app/fracture/fracture.hpp"
 #include "recoil/app/fracture/modes_file.hpp"
+#include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
 namespace {
@@ -100,6 +101,26 @@ TEST(FractureFolder, PaintedCellsStayTogether) {
     EXPECT_EQ(modes.piece_of_cell[cell], piece);
   }
   EXPECT_GT(modes.energies[0], 2 / std::sqrt(2.0) + 0.1);
+}
+
+TEST(FractureFolder, VectorModesOpenWhereItIsCheap) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const ShapeFolder folder(comm);
+  const ModesFile modes = modes_of(
+      comm, folder,
+      R"({"geometry": [{"generator": {"type": "rectangle", "size": [2, 1], "divisions": [8, 4]}}],
+          "modes": {"type": "vector", "count": 2}, "materials": {"jump_tensor": [10, 1]}})");
+  ASSERT_EQ(modes.energies.size(), 2u);
+  EXPECT_NEAR(modes.energies[0], 2 / std::sqrt(2.0), 1e-5) << "in the middle, along y";
+  EXPECT_EQ(modes.model.num_pieces, 3);
+  expect_whole(modes);
+  const io::Hdf5Reader file(folder / "modes" / "modes.h5");
+  const std::vector<double> motion = file.read_rows<double>("modes/u_1", 0, std::ssize(modes.cells));
+  for (std::size_t cell = 0; cell < modes.cells.size(); ++cell) {
+    EXPECT_NEAR(motion[3 * cell], 0, 1e-5);
+    EXPECT_NEAR(std::abs(motion[3 * cell + 1]), 1 / std::sqrt(2.0), 1e-5);
+    EXPECT_EQ(motion[3 * cell + 2], 0);
+  }
 }
 
 TEST(FractureFolder, WhatIsNoFinishedFolderIsRefused) {

@@ -42,6 +42,8 @@ TEST(Shape, Defaults) {
   EXPECT_EQ(shape.modes.random_starts, solvers::fracture_modes::ModeOptions().random_starts);
   EXPECT_EQ(shape.modes.replicated_elements, solvers::fracture_modes::ModeOptions().replicated_elements);
   EXPECT_EQ(shape.modes.seed, solvers::fracture_modes::ModeOptions().seed);
+  EXPECT_EQ(shape.modes.least_piece, solvers::fracture_modes::ModeOptions().least_piece);
+  EXPECT_EQ(shape.type, ModeType::scalar);
   EXPECT_EQ(shape.weight, solvers::fracture_modes::FaceWeight::tv);
   EXPECT_EQ(shape.piece_threshold, solvers::fracture_modes::ImpactOptions().piece_threshold);
   EXPECT_FALSE(shape.blur_length || shape.smoothing_length || shape.cage);
@@ -50,10 +52,11 @@ TEST(Shape, Defaults) {
 
 TEST(Shape, Values) {
   const Shape shape = read_changed_shape(
-      R"({"modes": {"weight": "paper", "cut_starts": 4, "eigenvector_starts": 5, "random_starts": 6,
+      R"({"modes": {"type": "vector", "least_piece": 0.1, "weight": "paper", "cut_starts": 4, "eigenvector_starts": 5, "random_starts": 6,
                     "seed": 7, "whole_elements": 8},
           "materials": [{"density": 2}, {"id": 0, "toughness": 3, "cleavage": [1, 2, 3]},
-                        {"id": [0], "unbreakable": true}],
+                        {"id": [0], "unbreakable": true, "jump_tensor": [[2, 1, 0], [1, 3, 0], [0, 0, 4]]},
+                        {"id": 0, "jump_tensor": [1, 2, 3]}],
           "impacts": {"blur_length": {"value": 0.5, "unit": "m"}, "piece_threshold": 0.25,
                       "smoothing_length": 0}})");
   EXPECT_EQ(shape.weight, solvers::fracture_modes::FaceWeight::paper);
@@ -62,7 +65,11 @@ TEST(Shape, Values) {
   EXPECT_EQ(shape.modes.random_starts, 6);
   EXPECT_EQ(shape.modes.seed, 7u);
   EXPECT_EQ(shape.modes.replicated_elements, 8);
-  ASSERT_EQ(shape.materials.size(), 3u);
+  EXPECT_EQ(shape.type, ModeType::vector);
+  EXPECT_EQ(shape.modes.least_piece, 0.1);
+  ASSERT_EQ(shape.materials.size(), 4u);
+  EXPECT_EQ(shape.materials[2].jump_tensor, (std::vector<double>{2, 1, 0, 1, 3, 0, 0, 0, 4}));
+  EXPECT_EQ(shape.materials[3].jump_tensor, (std::vector<double>{1, 0, 0, 0, 2, 0, 0, 0, 3}));
   EXPECT_TRUE(shape.materials[0].ids.empty());
   EXPECT_EQ(shape.materials[0].density, 2);
   EXPECT_EQ(shape.materials[1].ids, std::vector<int>{0});

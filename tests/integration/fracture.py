@@ -108,6 +108,24 @@ def check_pieces_search(recoil, moments):
         runs.check(ended.sent and is_same(folder, whole), "searched through pieces, killed after state %d: the same modes" % count)
 
 
+def check_vectors(recoil, moments):
+    """Scalar modes first, then motions."""
+    shape = recoil.write_scene("vectors", {"geometry": {"generator": {"type": "rectangle", "size": [3, 1], "divisions": [12, 4]}},
+                                           "modes": {"type": "vector", "count": 2}, "materials": {"jump_tensor": [5, 1]}, "output": {"save_interval": 0}})
+    whole, folder = recoil.path("vectors-whole"), recoil.path("vectors-killed")
+    states = moments.count(whole, 2, "file:state.json", "fracture", shape, "-o", whole, "-q")
+    phases = set()
+    for count in (3, states // 2, states - 1):
+        shutil.rmtree(folder, ignore_errors=True)
+        ended = moments.run(folder, 2, "file:state.json", signal.SIGKILL, "fracture", shape, "-o", folder, "-q", count=count)
+        with open(os.path.join(folder, "state.json")) as file:
+            phases.add(bool(json.load(file)["content"]["scalar_modes"]))
+        recoil.run(1, "info", folder)
+        recoil.run(2, "fracture", "--restart", folder, "-q")
+        runs.check(ended.sent and is_same(folder, whole), "vector modes, killed after state %d of %d: the same" % (count, states))
+    runs.check(phases == {False, True}, "in both searches")
+
+
 def refuse(recoil, folder, code, *parts, what):
     found, text = recoil.run(1, "fracture", "--restart", folder, "-q", expect=None)
     runs.check(found == code and all(part in text for part in parts), "%s: exit %d: %s" % (what, found, text.strip()[:300]))
@@ -225,6 +243,7 @@ with runs.Recoil(("--moments", str)) as recoil:
     check_kills(recoil, moments, whole, shape)
     check_signals(recoil, moments, whole, shape)
     check_pieces_search(recoil, moments)
+    check_vectors(recoil, moments)
     check_damage(recoil, moments, whole, shape)
     check_cages(recoil)
     check_pieces(recoil, moments)

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "app/fracture/fracture_folder.hpp"
 #include "app/fracture/fracture_jobs.hpp"
-#include "app/fracture/search_files.hpp"
+#include "app/fracture/search_modes.hpp"
 #include "app/fracture/shape_body.hpp"
 #include "app/fracture/write_modes.hpp"
-#include "recoil/app/run/interrupts.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/memory.hpp"
 #include "recoil/base/progress.hpp"
-#include "recoil/base/timer.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/solvers/fracture_modes/vertex_matrices.hpp"
 
@@ -25,104 +22,12 @@ namespace {
 
 namespace fm = solvers::fracture_modes;
 
-/// What a job works with.
-struct FractureJob {
-  const parallel::Communicator& comm;
-  const Shape& shape;
-  const ShapeBody& body;
-  const FracturePaths& paths;
-  const Interrupts& interrupts;
-  Stopwatch watch; ///< since the job began
-};
-
-/// Wall times of this job [s].
-struct FractureTimes {
-  double starts = 0, search = 0, impacts = 0;
-};
-
-/// Follows a search: tells of modes, shows what is left, saves its state from time to time and when a signal
-/// has come.
-class SearchWatch {
-public:
-  SearchWatch(const FractureJob& job, SearchFiles& files) : job_(job), files_(files) {}
-
-  /// The observer of find_modes(). Collective. @throws Error of ExitCode::interrupted on every rank.
-  void operator()(const fm::SearchProgress& progress) {
-    tell(progress);
-    const bool ends = job_.interrupts.pending();
-    if (ends || job_.comm.any(is_due())) {
-      const Stopwatch saving;
-      files_.write_state(progress.state());
-      last_save_ = saving.seconds();
-      since_save_ = {};
-    }
-    if (ends)
-      throw Error(ExitCode::interrupted, "interrupted with " + std::to_string(progress.modes) + " of " +
-                                             std::to_string(job_.shape.modes.count) +
-                                             " modes; run again with --restart to continue");
-  }
-
-private:
-  /// A large state is not written so often that this takes much of the time.
-  bool is_due() const {
-    const double interval = job_.shape.save_interval;
-    return interval == 0 || since_save_.seconds() >= std::max(interval, 20 * last_save_);
-  }
-
-  void tell(const fm::SearchProgress& progress) {
-    if (known_ < 0) known_ = start_modes_ = progress.modes;
-    for (; known_ < progress.modes; ++known_)
-      log_info(fmt::format("mode {} of {}: energy {:.8g}", known_ + 1, job_.shape.modes.count,
-                           progress.energies[known_]));
-    const double all = job_.shape.modes.count, done = progress.modes + progress.part_of_next;
-    const double here = done - start_modes_;
-    line_.show(fmt::format("mode {} of {}, {} left", std::min(progress.modes + 1, job_.shape.modes.count),
-                           job_.shape.modes.count,
-                           format_duration(here > 0 ? since_.seconds() / here * (all - done) : -1)));
-  }
-
-  const FractureJob& job_;
-  SearchFiles& files_;
-  ProgressLine line_;
-  Stopwatch since_, since_save_;
-  double last_save_ = 0; ///< [s]
-  int known_ = -1, start_modes_ = 0;
-};
-
-/// The modes, from the state in the folder if there is one.
-template <int dim>
-fm::FractureModes search(const FractureJob& job, const fm::ElementGraph& graph,
-                         const fm::VertexMatrices<dim>& matrices, SearchFiles& files, FractureTimes& times) {
-  StartFields starts;
-  std::optional<fm::SearchState> state;
-  if (files.exists()) {
-    starts = files.read(state);
-    log_info(fmt::format("continues with {} of {} modes found", state ? state->modes.size() : 0,
-                         job.shape.modes.count));
-  } else {
-    const Stopwatch watch;
-    // One eigenvector is constant, and one more may be as good as the last.
-    starts = fm::start_fields(matrices, job.shape.modes.count + 2);
-    times.starts = watch.seconds();
-    files.write_starts(starts);
-    log_info(fmt::format("{} eigenvectors to start from, {}", starts.size(), format_duration(times.starts)));
-  }
-  job.interrupts.stop_if_pending();
-  const Stopwatch watch;
-  SearchWatch observer(job, files);
-  fm::FractureModes modes = fm::find_modes(
-      graph, starts, job.shape.modes, [&observer](const fm::SearchProgress& progress) { observer(progress); },
-      state ? &*state : nullptr);
-  times.search = watch.seconds();
-  return modes;
-}
-
 template <int dim>
 Json summary_of(const FractureJob& job, const FoundModes<dim>& found, const FractureTimes& times,
                 const io::FileDigest& digest) {
   const fm::ImpactModel& model = found.pieces.model;
   Json energies = Json::array(), gaps = Json::array();
-  for (const fm::FractureMode& mode : found.modes.modes) {
+  for (const fm::FractureMode& mode : found.modes.amplitudes.modes) {
     energies.push_back(mode.energy);
     gaps.push_back(mode.gap);
   }
@@ -130,8 +35,9 @@ Json summary_of(const FractureJob& job, const FoundModes<dim>& found, const Frac
           {"dim", dim},
           {"elements", found.mesh.num_cells_global},
           {"vertices", found.mesh.num_vertices_global},
-          {"components", found.modes.constants.size()},
-          {"modes", found.modes.modes.size()},
+          {"components", found.modes.amplitudes.constants.size()},
+          {"type", found.modes.motions.empty() ? "scalar" : "vector"},
+          {"modes", found.modes.amplitudes.modes.size()},
           {"energies", energies},
           {"gaps", gaps},
           {"pieces", model.num_pieces},
@@ -172,11 +78,11 @@ void break_body(const FractureJob& job) {
   const io::BlockLayout elements(job.comm, std::span(mesh.cell_ids).first(mesh.num_owned_cells));
   SearchFiles files(job.comm, job.paths, elements);
   FractureTimes times;
-  const fm::FractureModes modes = search(job, graph, matrices, files, times);
+  const SearchedModes modes = search_modes(job, mesh, graph, matrices, files, times);
   const Stopwatch watch;
   const double blur = job.shape.blur_length.value_or((mesh.max_corner - mesh.min_corner).norm() / 10);
   const fm::ImpactPieces pieces = fm::prepare_impacts(
-      matrices, graph, modes, {.blur_length = blur, .piece_threshold = job.shape.piece_threshold});
+      matrices, graph, modes.amplitudes, {.blur_length = blur, .piece_threshold = job.shape.piece_threshold});
   times.impacts = watch.seconds();
   const FoundModes<dim> found{mesh,     graph,
                               modes,    pieces,

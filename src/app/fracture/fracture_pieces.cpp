@@ -117,7 +117,8 @@ bool are_pieces(const parallel::Communicator& comm, const fs::path& root) {
 
 RunReport describe_pieces(const parallel::Communicator& comm, const fs::path& root) {
   RunReport report{root.string() + "\n"};
-  for (const Json& entry : read_record(comm, root).at("pieces")) {
+  const Json record = read_record(comm, root);
+  for (const Json& entry : record.at("pieces")) {
     const fs::path folder = folder_of_piece(root, entry.get<int>());
     RunReport of_piece{folder.string() + "\nnot begun; continue with `recoil fracture --restart " +
                        root.string() + "`\n"};

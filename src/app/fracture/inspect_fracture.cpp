@@ -76,7 +76,9 @@ void describe_state(const parallel::Communicator& comm, const FracturePaths& pat
   const Json& record = state.content->at("state");
   report.text += fmt::format("the search is not at its end, {} modes are found; {}",
                              record.is_null() ? 0 : record.at("counts").at("modes").get<int>(), cure);
-  describe_file(comm, paths.starts(), state.content->at("starts").at("file"), report);
+  describe_file(comm, paths.starts(), state.content->at("eigenvectors").at("file"), report);
+  if (const Json& scalar = state.content->at("scalar_modes"); !scalar.is_null())
+    describe_file(comm, paths.scalar_modes(), scalar.at("file"), report);
   if (!record.is_null())
     describe_file(comm, paths.state_fields(record.at("which").get<int>()), record.at("file"), report);
 }

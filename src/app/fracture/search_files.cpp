@@ -1,5 +1,6 @@
 #include "app/fracture/search_files.hpp"
 
+#include <algorithm>
 #include <span>
 #include <system_error>
 
@@ -36,12 +37,21 @@ std::vector<T> read_elements(const io::Hdf5Reader& file, const io::BlockLayout& 
 
 constexpr int field_numbers = 4; // energy, gap, iterations, start
 
+/// Numbers per element of fields: more than one of vector modes.
+int columns_of(const io::BlockLayout& elements, const std::vector<SearchState::Field>& fields) {
+  if (fields.empty()) return 1;
+  const GlobalIndex rows = std::max<GlobalIndex>(elements.owned_size(), 1);
+  return static_cast<int>(
+      elements.communicator().max(static_cast<GlobalIndex>(fields.front().values.size()) / rows));
+}
+
 void write_fields(io::Hdf5Writer& file, const io::BlockLayout& elements, const std::string& name,
                   const std::vector<SearchState::Field>& fields) {
   std::vector<double> numbers;
+  const int columns = columns_of(elements, fields);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const SearchState::Field& field = fields[i];
-    write_elements(file, elements, name + "/" + std::to_string(i), field.values);
+    write_elements(file, elements, name + "/" + std::to_string(i), field.values, columns);
     numbers.insert(numbers.end(), {field.energy, field.gap, double(field.iterations), double(field.start)});
   }
   if (!fields.empty())
@@ -56,7 +66,10 @@ std::vector<SearchState::Field> read_fields(const io::Hdf5Reader& file, const io
       elements.communicator(), [&] { return file.read_rows<double>(name + "/numbers", 0, count); });
   for (int i = 0; i < count; ++i) {
     const double* row = numbers.data() + std::size_t(i) * field_numbers;
-    fields.push_back({read_elements<double>(file, elements, name + "/" + std::to_string(i)), row[0], row[1],
+    const std::string values = name + "/" + std::to_string(i);
+    const int columns =
+        parallel::collectively(elements.communicator(), [&] { return file.shape(values).columns; });
+    fields.push_back({read_elements<double>(file, elements, values, columns), row[0], row[1],
                       static_cast<int>(row[2]), static_cast<int>(row[3])});
   }
   return fields;
@@ -113,29 +126,42 @@ bool SearchFiles::exists() const {
   return comm_.any(is_there);
 }
 
-StartFields SearchFiles::read(std::optional<SearchState>& state) {
+void SearchFiles::refuse(const fs::path& file, const std::string& damage) const {
+  throw FileError(file.string() + ": the file " + damage +
+                  "; put a sound copy of it in its place, or remove " + paths_.state().string() +
+                  ": the search then starts from the beginning with --restart");
+}
+
+Json SearchFiles::write_fields_of(const fs::path& path, const ElementFields& fields) {
+  const io::FileDigest digest = write_h5(comm_, path, [&](io::Hdf5Writer& file) {
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      write_elements(file, elements_, "fields/" + std::to_string(i), fields[i]);
+  });
+  return {{"count", fields.size()}, {"file", to_json(digest)}};
+}
+
+ElementFields SearchFiles::read_fields_of(const fs::path& path, const Json& recorded) {
+  if (const std::string damage = damage_of(comm_, path, recorded.at("file")); !damage.empty())
+    refuse(path, damage);
+  const io::Hdf5Reader file = parallel::collectively(comm_, [&] { return io::Hdf5Reader(path); });
+  ElementFields fields;
+  const int count = recorded.at("count");
+  for (int i = 0; i < count; ++i)
+    fields.push_back(read_elements<double>(file, elements_, "fields/" + std::to_string(i)));
+  return fields;
+}
+
+SearchStarts SearchFiles::read(std::optional<SearchState>& state) {
   const SealedJson sealed = read_sealed_json(comm_, paths_.state());
-  const auto refuse = [&](const fs::path& file, const std::string& damage) {
-    throw FileError(file.string() + ": the file " + damage +
-                    "; put a sound copy of it in its place, or remove " + paths_.state().string() +
-                    ": the search then starts from the beginning with --restart");
-  };
-  if (!sealed.content || !sealed.content->contains("starts"))
+  if (!sealed.content || !sealed.content->contains("eigenvectors"))
     refuse(paths_.state(), "is damaged: its checksum is another one");
   const Json& content = *sealed.content;
-  starts_ = content.at("starts");
-  if (const std::string damage = damage_of(comm_, paths_.starts(), starts_.at("file")); !damage.empty())
-    refuse(paths_.starts(), damage);
-  StartFields starts;
-  {
-    const io::Hdf5Reader file =
-        parallel::collectively(comm_, [&] { return io::Hdf5Reader(paths_.starts()); });
-    const int count = starts_.at("count");
-    for (int i = 0; i < count; ++i)
-      starts.push_back(read_elements<double>(file, elements_, "starts/" + std::to_string(i)));
-  }
-  if (content.at("state").is_null()) return starts;
+  eigenvectors_ = content.at("eigenvectors");
+  scalar_modes_ = content.at("scalar_modes");
+  SearchStarts starts{read_fields_of(paths_.starts(), eigenvectors_), {}};
+  if (!scalar_modes_.is_null()) starts.scalar_modes = read_fields_of(paths_.scalar_modes(), scalar_modes_);
   const Json& record = content.at("state");
+  if (record.is_null()) return starts;
   const int which = record.at("which");
   next_ = 1 - which;
   const fs::path fields = paths_.state_fields(which);
@@ -146,12 +172,13 @@ StartFields SearchFiles::read(std::optional<SearchState>& state) {
   return starts;
 }
 
-void SearchFiles::write_starts(const StartFields& starts) {
-  const io::FileDigest digest = write_h5(comm_, paths_.starts(), [&](io::Hdf5Writer& file) {
-    for (std::size_t i = 0; i < starts.size(); ++i)
-      write_elements(file, elements_, "starts/" + std::to_string(i), starts[i]);
-  });
-  starts_ = {{"count", starts.size()}, {"file", to_json(digest)}};
+void SearchFiles::write_eigenvectors(const ElementFields& fields) {
+  eigenvectors_ = write_fields_of(paths_.starts(), fields);
+  write_record(nullptr);
+}
+
+void SearchFiles::write_scalar_modes(const ElementFields& fields) {
+  scalar_modes_ = write_fields_of(paths_.scalar_modes(), fields);
   write_record(nullptr);
 }
 
@@ -165,14 +192,16 @@ void SearchFiles::write_state(const SearchState& state) {
 }
 
 void SearchFiles::write_record(const Json& state) {
-  write_sealed_json(comm_, paths_.state(), {{"starts", starts_}, {"state", state}});
+  write_sealed_json(comm_, paths_.state(),
+                    {{"eigenvectors", eigenvectors_}, {"scalar_modes", scalar_modes_}, {"state", state}});
 }
 
 void SearchFiles::discard() const {
-  std::vector<fs::path> files{paths_.state(), paths_.starts(), paths_.state_fields(0),
-                              paths_.state_fields(1)};
-  for (std::size_t i = 1; i < 4; ++i) {
-    files.push_back(files[i]);
+  std::vector<fs::path> files{paths_.state()};
+  for (const fs::path& file :
+       {paths_.starts(), paths_.scalar_modes(), paths_.state_fields(0), paths_.state_fields(1)}) {
+    files.push_back(file);
+    files.push_back(file);
     files.back() += ".part";
   }
   remove_files(comm_, files);

@@ -10,11 +10,17 @@
 
 namespace recoil::app {
 
-/// Fields from which a search starts, one number per owned element each.
-using StartFields = std::vector<std::vector<double>>;
+/// Fields of one number per owned element each.
+using ElementFields = std::vector<std::vector<double>>;
+
+/// What a search starts from.
+struct SearchStarts {
+  ElementFields eigenvectors;
+  std::optional<ElementFields> scalar_modes; ///< known; vector modes are looked for
+};
 
 /// Files of an unfinished search: state.json, which is sealed, names one of two files with fields, and the
-/// file with the starts; they do not depend on the number of ranks. All members are collective.
+/// files with the starts; they do not depend on the number of ranks. All members are collective.
 class SearchFiles {
 public:
   /// `elements`: the elements by their input ids. All arguments must outlive it.
@@ -25,22 +31,27 @@ public:
   bool exists() const;
   /// The starts and the state of an earlier job; the state is empty where none was written yet. @throws
   /// FileError on every rank, which says what to do, where they are damaged. @pre exists().
-  StartFields read(std::optional<solvers::fracture_modes::SearchState>& state);
+  SearchStarts read(std::optional<solvers::fracture_modes::SearchState>& state);
   /// Keeps the starts of a new search. @throws FileError on every rank.
-  void write_starts(const StartFields& starts);
+  void write_eigenvectors(const ElementFields& fields);
+  /// Keeps scalar modes: a search for vector modes begins. @throws FileError on every rank.
+  void write_scalar_modes(const ElementFields& fields);
   /// Replaces the state. @throws FileError on every rank; the state before stays.
   void write_state(const solvers::fracture_modes::SearchState& state);
   /// Removes all of it.
   void discard() const;
 
 private:
+  [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& damage) const;
+  Json write_fields_of(const std::filesystem::path& path, const ElementFields& fields);
+  ElementFields read_fields_of(const std::filesystem::path& path, const Json& recorded);
   void write_record(const Json& state);
 
   const parallel::Communicator& comm_;
   const FracturePaths& paths_;
   const io::BlockLayout& elements_;
-  Json starts_;  ///< digest of the file and number of fields
-  int next_ = 0; ///< which of the two files of fields is written next
+  Json eigenvectors_, scalar_modes_; ///< digests of the files and numbers of fields; null: none
+  int next_ = 0;                     ///< which of the two files of fields is written next
 };
 
 } // namespace recoil::app

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include <Eigen/LU>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -101,6 +102,22 @@ mesh::AssembledGeometry assemble_cage(const Shape& shape, ShapeBody& body) {
   return mesh::assemble_geometry(std::vector<mesh::GeometrySpec>{entry}, body.dim, files);
 }
 
+/// @throws InputError unless the tensor of a material is one in `dim` dimensions, symmetric and positive
+/// definite.
+void check_tensor(const FractureMaterialSpec& material, int dim) {
+  if (material.jump_tensor.empty()) return;
+  const std::string where = material.where + ": jump_tensor";
+  if (std::cmp_not_equal(material.jump_tensor.size(), dim * dim))
+    throw InputError(where, fmt::format("needs {0} numbers or {0} rows in {0}D", dim));
+  const Eigen::Map<const Eigen::MatrixXd> tensor(material.jump_tensor.data(), dim, dim);
+  if (tensor != tensor.transpose())
+    throw InputError(where, "must be symmetric: entries on both sides of the diagonal are equal");
+  bool is_positive = true;
+  for (int i = 1; i <= dim; ++i) is_positive = is_positive && tensor.topLeftCorner(i, i).determinant() > 0;
+  if (!is_positive)
+    throw InputError(where, "must be positive definite: a jump in any direction costs something");
+}
+
 void check_materials(const Shape& shape, const mesh::AssembledGeometry& geometry,
                      std::vector<std::string>& warnings) {
   const mesh::SimplexMesh& mesh = geometry.deformable;
@@ -119,6 +136,7 @@ void check_materials(const Shape& shape, const mesh::AssembledGeometry& geometry
     if (!material.cleavage.empty() && std::cmp_not_equal(material.cleavage.size(), mesh.dim))
       throw InputError(material.where + ": cleavage",
                        fmt::format("needs {0} numbers in {0}D, has {1}", mesh.dim, material.cleavage.size()));
+    check_tensor(material, mesh.dim);
   }
 }
 
@@ -176,6 +194,25 @@ solvers::fracture_modes::FractureMaterial<dim> material_of(const Shape& shape,
   return result;
 }
 
+template <int dim>
+solvers::fracture_modes::JumpTensors<dim> jump_tensors_of(const Shape& shape,
+                                                          const mesh::DistributedMesh<dim>& mesh) {
+  using Tensor = Eigen::Matrix<double, dim, dim>;
+  std::vector<Tensor> tensors;
+  if (std::ranges::all_of(shape.materials, [](const auto& material) { return material.jump_tensor.empty(); }))
+    return tensors;
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
+    const auto& entries = material_with(shape, mesh.cell_volume_id[cell]).jump_tensor;
+    tensors.push_back(entries.empty() ? Tensor(Tensor::Identity())
+                                      : Tensor(Eigen::Map<const Tensor>(entries.data())));
+  }
+  return tensors;
+}
+
+template solvers::fracture_modes::JumpTensors<2> jump_tensors_of(const Shape&,
+                                                                 const mesh::DistributedMesh<2>&);
+template solvers::fracture_modes::JumpTensors<3> jump_tensors_of(const Shape&,
+                                                                 const mesh::DistributedMesh<3>&);
 template solvers::fracture_modes::FractureMaterial<2> material_of(const Shape&,
                                                                   const mesh::DistributedMesh<2>&);
 template solvers::fracture_modes::FractureMaterial<3> material_of(const Shape&,

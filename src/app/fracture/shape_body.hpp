@@ -9,6 +9,7 @@
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/pieces/files.hpp"
 #include "recoil/solvers/fracture_modes/element_graph.hpp"
+#include "recoil/solvers/fracture_modes/vector_modes.hpp"
 
 namespace recoil::app {
 
@@ -29,5 +30,10 @@ ShapeBody load_body(const parallel::Communicator& comm, const Shape& shape);
 template <int dim>
 solvers::fracture_modes::FractureMaterial<dim> material_of(const Shape& shape,
                                                            const mesh::DistributedMesh<dim>& mesh);
+
+/// The tensors on jumps of owned cells; empty where no material has one.
+template <int dim>
+solvers::fracture_modes::JumpTensors<dim> jump_tensors_of(const Shape& shape,
+                                                          const mesh::DistributedMesh<dim>& mesh);
 
 } // namespace recoil::app

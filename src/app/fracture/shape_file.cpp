@@ -1,5 +1,6 @@
 #include "app/fracture/shape_file.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <variant>
@@ -23,6 +24,24 @@ fm::FaceWeight weight_of(const std::string& name) {
       {"paper", fm::FaceWeight::paper},
       {"reference_code", fm::FaceWeight::reference_code}};
   return weights.at(name);
+}
+
+/// A tensor by its rows or its diagonal.
+std::vector<double> read_tensor(const Item& item) {
+  const std::size_t dim = item.size();
+  std::vector<double> tensor(dim * dim, 0.0);
+  const std::vector<Item> rows = item.items();
+  for (std::size_t i = 0; i < dim; ++i) {
+    if (rows[i].is_list() != rows.front().is_list() || (rows[i].is_list() && rows[i].size() != dim))
+      item.fail("must be " + std::to_string(dim) + " numbers or " + std::to_string(dim) + " rows of as many");
+    if (!rows[i].is_list()) {
+      tensor[i * dim + i] = rows[i].number();
+      continue;
+    }
+    const std::vector<double> row = rows[i].numbers();
+    std::ranges::copy(row, tensor.begin() + static_cast<std::ptrdiff_t>(i * dim));
+  }
+  return tensor;
 }
 
 /// The cage of the only enabled entry, if it has one.
@@ -51,7 +70,9 @@ void check_names(const Geometry& geometry) {
 }
 
 void read_modes(const Item& item, Shape& shape) {
+  shape.type = item["type"].text() == "vector" ? ModeType::vector : ModeType::scalar;
   shape.weight = weight_of(item["weight"].text());
+  shape.modes.least_piece = item["least_piece"].number();
   shape.modes.count = item["count"].integer();
   shape.modes.cut_starts = item["cut_starts"].integer();
   shape.modes.eigenvector_starts = item["eigenvector_starts"].integer();
@@ -74,6 +95,13 @@ void read_materials(const Item& list, Shape& shape) {
     if (entry.has("cleavage")) material.cleavage = entry["cleavage"].numbers();
     if (material.unbreakable && !material.cleavage.empty())
       entry["cleavage"].fail("says how faults run through what is `unbreakable`; leave one of them out");
+    if (entry.has("jump_tensor")) {
+      if (shape.type != ModeType::vector)
+        entry["jump_tensor"].fail(
+            "tells directions of `vector` modes apart; give `modes` \"type\": \"vector\", "
+            "or leave it out (`cleavage` is for scalar modes too)");
+      material.jump_tensor = read_tensor(entry["jump_tensor"]);
+    }
     material.where = entry.where();
   }
 }

@@ -18,10 +18,14 @@ struct FractureMaterialSpec {
   std::vector<int> ids; ///< empty: all elements
   double density = 1, toughness = 1;
   bool unbreakable = false;
-  bool may_be_absent = false;   ///< no element need have the ids
-  std::vector<double> cleavage; ///< a_i of the factor sqrt(sum_i (a_i n_i)^2) of faults; empty: 1
+  bool may_be_absent = false;      ///< no element need have the ids
+  std::vector<double> cleavage;    ///< a_i of the factor sqrt(sum_i (a_i n_i)^2) of faults; empty: 1
+  std::vector<double> jump_tensor; ///< T, (dim, dim); empty: the identity
   std::string where;
 };
+
+/// What modes are fields of.
+enum class ModeType { scalar, vector };
 
 /// The lattice of cells in which the body inside of a surface lies.
 struct CageSpec {
@@ -32,6 +36,7 @@ struct CageSpec {
 struct Shape {
   Geometry geometry;
   std::optional<CageSpec> cage; ///< the only entry of the geometry is a surface
+  ModeType type = ModeType::scalar;
   solvers::fracture_modes::FaceWeight weight = solvers::fracture_modes::FaceWeight::tv;
   solvers::fracture_modes::ModeOptions modes;
   std::vector<FractureMaterialSpec> materials; ///< later ones hold over earlier ones

@@ -94,6 +94,14 @@ constexpr Key modes[] = {
      .fallback = "10",
      .range = count_from(1),
      .doc = "Modes beyond the constants. Each one adds about one piece."},
+    {.pattern = "/modes/type",
+     .types = text,
+     .fallback = "\"scalar\"",
+     .choices = "[\"scalar\", \"vector\"]",
+     .doc =
+         "`scalar`: one amplitude per element. `vector`: the elements move in all directions, which "
+         "`jump_tensor` of materials tells apart; without that the scalar modes say as much in a fraction of "
+         "the time."},
     {.pattern = "/modes/weight",
      .types = text,
      .fallback = "\"tv\"",
@@ -101,6 +109,15 @@ constexpr Key modes[] = {
      .doc = "What a face of area A costs to open: `tv` A, which does not depend on the mesh; `paper` "
             "sqrt(A), equation 5 of the paper, which prefers coarse regions and grows when the mesh is "
             "refined; `reference_code` 2 A, the authors' program."},
+    {.pattern = "/modes/least_piece",
+     .types = number,
+     .fallback = "0.05",
+     .range = Range{0, 0.5, false, true},
+     .doc = "Least share of the mass of its body, or unconnected part of one, that each part on either side "
+            "of a "
+            "fault has. With 0 the modes of bodies in 3D break off single elements, as the energy of a small "
+            "part "
+            "falls with its size. Of scalar modes."},
     {.pattern = "/modes/cut_starts",
      .types = integer,
      .fallback = "3",
@@ -141,6 +158,21 @@ constexpr Key materials[] = {
      .items = integer,
      .implied = "all elements",
      .doc = "Ids of `volume_selection`."},
+    {.pattern = "/materials/*/jump_tensor",
+     .types = list,
+     .items = number | list,
+     .length = {2, 3},
+     .implied = "the identity",
+     .doc =
+         "Tensor T of `vector` modes, symmetric and positive definite, or its diagonal: a jump J of the "
+         "motion "
+         "across a face of area A costs A |T J|. [10, 10, 1] makes sliding along x and y ten times as dear "
+         "as motion along z; both sides of a face are averaged."},
+    {.pattern = "/materials/*/jump_tensor/*",
+     .types = number | list,
+     .items = number,
+     .length = {2, 3},
+     .doc = "An entry of the diagonal, or a row."},
     {.pattern = "/materials/*/may_be_absent",
      .types = boolean,
      .fallback = "false",

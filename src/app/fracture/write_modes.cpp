@@ -73,12 +73,25 @@ void write_mesh(ModesWriter& writer, const io::BlockLayout& cells, const FoundMo
   writer.distributed<double>(cells, "mesh/masses", std::span(found.graph.masses).first(owned_cells));
 }
 
-void write_found(ModesWriter& writer, const io::BlockLayout& cells, const fm::FractureModes& modes) {
+/// Rows of three numbers, as drawing programs want vectors.
+std::vector<double> rows_in_space(std::span<const double> motion, int dim) {
+  std::vector<double> rows(motion.size() / std::size_t(dim) * 3, 0.0);
+  for (std::size_t i = 0; i < motion.size(); ++i)
+    rows[i / std::size_t(dim) * 3 + i % std::size_t(dim)] = motion[i];
+  return rows;
+}
+
+void write_found(ModesWriter& writer, const io::BlockLayout& cells, const SearchedModes& modes, int dim) {
   std::vector<double> energies, gaps;
-  for (std::size_t k = 0; k < modes.modes.size(); ++k) {
-    energies.push_back(modes.modes[k].energy);
-    gaps.push_back(modes.modes[k].gap);
-    writer.distributed<double>(cells, "modes/u_" + std::to_string(k + 1), modes.modes[k].field.owned());
+  for (std::size_t k = 0; k < modes.amplitudes.modes.size(); ++k) {
+    const fm::FractureMode& mode = modes.amplitudes.modes[k];
+    energies.push_back(mode.energy);
+    gaps.push_back(mode.gap);
+    const std::string name = "modes/u_" + std::to_string(k + 1);
+    if (modes.motions.empty())
+      writer.distributed<double>(cells, name, mode.field.owned());
+    else
+      writer.distributed<double>(cells, name, rows_in_space(modes.motions[k].owned(), dim), 3);
   }
   writer.of_first("modes/energies", energies);
   writer.of_first("modes/gaps", gaps);
@@ -137,10 +150,11 @@ void write_drawing(const FracturePaths& paths, const FoundModes<dim>& found) {
                            dim == 2 ? io::CellShape::triangle : io::CellShape::tetrahedron,
                            {of_cells("piece", "mesh/pieces", io::ElementType::int32)}};
   std::vector<io::XdmfState> states;
-  for (std::size_t k = 1; k <= found.modes.modes.size(); ++k)
-    states.push_back({"mode " + std::to_string(k),
-                      double(k),
-                      {of_cells("mode", "modes/u_" + std::to_string(k), io::ElementType::float64)}});
+  for (std::size_t k = 1; k <= found.modes.amplitudes.modes.size(); ++k) {
+    io::XdmfAttribute mode = of_cells("mode", "modes/u_" + std::to_string(k), io::ElementType::float64);
+    if (!found.modes.motions.empty()) mode.array.shape.columns = 3;
+    states.push_back({"mode " + std::to_string(k), double(k), {mode}});
+  }
   parallel::collectively(*mesh.comm, [&] {
     if (mesh.comm->rank() == 0) io::XdmfWriter(paths.xdmf(), drawn, states);
   });
@@ -155,7 +169,7 @@ io::FileDigest write_modes(const FracturePaths& paths, const FoundModes<dim>& fo
   const io::FileDigest digest = write_h5(comm, paths.modes(), [&](io::Hdf5Writer& file) {
     ModesWriter writer(comm, file);
     write_mesh(writer, cells, found);
-    write_found(writer, cells, found.modes);
+    write_found(writer, cells, found.modes, dim);
     write_model(writer, found.pieces.model);
     write_surface(writer, found.body);
   });

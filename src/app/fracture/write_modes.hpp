@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/fracture/fracture_folder.hpp"
+#include "app/fracture/search_modes.hpp"
 #include "app/fracture/shape_body.hpp"
 #include "recoil/solvers/fracture_modes/impact.hpp"
 
@@ -11,7 +12,7 @@ template <int dim>
 struct FoundModes {
   const mesh::DistributedMesh<dim>& mesh;
   const solvers::fracture_modes::ElementGraph& graph;
-  const solvers::fracture_modes::FractureModes& modes;
+  const SearchedModes& modes;
   const solvers::fracture_modes::ImpactPieces& pieces;
   const ShapeBody& body;
   std::int64_t repair_elements;
