@@ -106,9 +106,9 @@ TEST(FractureFolder, PaintedCellsStayTogether) {
 TEST(FractureFolder, VectorModesOpenWhereItIsCheap) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const ShapeFolder folder(comm);
-  const ModesFile modes = modes_of(
-      comm, folder,
-      R"({"geometry": [{"generator": {"type": "rectangle", "size": [2, 1], "divisions": [8, 4]}}],
+  const ModesFile modes =
+      modes_of(comm, folder,
+               R"({"geometry": [{"generator": {"type": "rectangle", "size": [2, 1], "divisions": [8, 4]}}],
           "modes": {"type": "vector", "count": 2}, "materials": {"jump_tensor": [10, 1]}})");
   ASSERT_EQ(modes.energies.size(), 2u);
   EXPECT_NEAR(modes.energies[0], 2 / std::sqrt(2.0), 1e-5) << "in the middle, along y";

@@ -46,6 +46,7 @@ TEST(Shape, Defaults) {
   EXPECT_EQ(shape.type, ModeType::scalar);
   EXPECT_EQ(shape.weight, solvers::fracture_modes::FaceWeight::tv);
   EXPECT_EQ(shape.piece_threshold, solvers::fracture_modes::ImpactOptions().piece_threshold);
+  EXPECT_EQ(shape.smallest_piece, 0.01);
   EXPECT_FALSE(shape.blur_length || shape.smoothing_length || shape.cage);
   EXPECT_EQ(shape.save_interval, 10);
 }
@@ -57,7 +58,7 @@ TEST(Shape, Values) {
           "materials": [{"density": 2}, {"id": 0, "toughness": 3, "cleavage": [1, 2, 3]},
                         {"id": [0], "unbreakable": true, "jump_tensor": [[2, 1, 0], [1, 3, 0], [0, 0, 4]]},
                         {"id": 0, "jump_tensor": [1, 2, 3]}],
-          "impacts": {"blur_length": {"value": 0.5, "unit": "m"}, "piece_threshold": 0.25,
+          "impacts": {"blur_length": {"value": 0.5, "unit": "m"}, "piece_threshold": 0.25, "least_piece": 0.125,
                       "smoothing_length": 0}})");
   EXPECT_EQ(shape.weight, solvers::fracture_modes::FaceWeight::paper);
   EXPECT_EQ(shape.modes.cut_starts, 4);
@@ -79,6 +80,7 @@ TEST(Shape, Values) {
   EXPECT_EQ(shape.blur_length, 0.5);
   EXPECT_EQ(shape.smoothing_length, 0);
   EXPECT_EQ(shape.piece_threshold, 0.25);
+  EXPECT_EQ(shape.smallest_piece, 0.125);
 }
 
 TEST(ShapeBody, LaterMaterialsHoldOverEarlierOnes) {

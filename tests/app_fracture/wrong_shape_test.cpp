@@ -144,6 +144,7 @@ const WrongShape wrong_shapes[] = {
     {"blur_in_mm",
      R"({"impacts": {"blur_length": {"value": 1, "unit": "mm"}}})",
      {"(/impacts/blur_length)", "\"unit\": \"m\""}},
+    {"half_a_piece", R"({"impacts": {"least_piece": 0.5}})", {"(/impacts/least_piece)", "0.5"}},
     {"negative_smoothing", R"({"impacts": {"smoothing_length": -1}})", {"(/impacts/smoothing_length)"}},
     {"negative_interval", R"({"output": {"save_interval": -1}})", {"(/output/save_interval)"}},
     {"short_selection_file",

@@ -81,8 +81,10 @@ void break_body(const FractureJob& job) {
   const SearchedModes modes = search_modes(job, mesh, graph, matrices, files, times);
   const Stopwatch watch;
   const double blur = job.shape.blur_length.value_or((mesh.max_corner - mesh.min_corner).norm() / 10);
-  const fm::ImpactPieces pieces = fm::prepare_impacts(
-      matrices, graph, modes.amplitudes, {.blur_length = blur, .piece_threshold = job.shape.piece_threshold});
+  const fm::ImpactPieces pieces = fm::prepare_impacts(matrices, graph, modes.amplitudes,
+                                                      {.blur_length = blur,
+                                                       .piece_threshold = job.shape.piece_threshold,
+                                                       .least_piece = job.shape.smallest_piece});
   times.impacts = watch.seconds();
   const FoundModes<dim> found{mesh,     graph,
                               modes,    pieces,

@@ -143,6 +143,7 @@ Shape build_shape(Document document) {
   const Item of_impacts = root["impacts"];
   if (const Item blur = of_impacts["blur_length"]; !blur.is_null()) shape.blur_length = blur.number();
   shape.piece_threshold = of_impacts["piece_threshold"].number();
+  shape.smallest_piece = of_impacts["least_piece"].number();
   if (const Item length = of_impacts["smoothing_length"]; !length.is_null())
     shape.smoothing_length = length.number();
   shape.save_interval = root["output"]["save_interval"].number();

@@ -42,6 +42,7 @@ struct Shape {
   std::vector<FractureMaterialSpec> materials; ///< later ones hold over earlier ones
   std::optional<double> blur_length;           ///< of impacts [m]
   double piece_threshold = 1e-6;
+  double smallest_piece = 0.01;           ///< ImpactOptions::least_piece
   std::optional<double> smoothing_length; ///< of the faults of pieces [m]
   double save_interval = 10;              ///< [s]
 };

@@ -216,6 +216,15 @@ constexpr Key impacts[] = {
      .range = Range{0, 1, false, true},
      .doc = "Elements are one piece where no mode jumps between them by more than this part of its largest "
             "jump."},
+    {.pattern = "/impacts/least_piece",
+     .types = number,
+     .fallback = "0.01",
+     .range = Range{0, 0.5, false, true},
+     .doc = "Pieces lighter than this share of the mass of their body, or unconnected part of one, are "
+            "joined to the "
+            "neighbour with which they have the most in common. Such slivers lie between faults of different "
+            "modes "
+            "that run along each other."},
     {.pattern = "/impacts/smoothing_length",
      .types = number | null,
      .fallback = "null",
