@@ -39,7 +39,7 @@ def script(name, *words):
 
 
 def wrong_energies(name, modes):
-    found = json.loads((modes / "modes.json").read_text())["energies"]
+    found = json.loads((modes / "modes.json").read_text())["content"]["energies"]
     return [f"{name}: mode {k + 1} has the energy {found[k]:.9g} and not {wanted:.9g}"
             for k, wanted in enumerate(ENERGIES.get(name, [])) if abs(found[k] / wanted - 1) > 1e-6]
 
