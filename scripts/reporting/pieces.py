@@ -11,34 +11,29 @@ from recoil_run import FolderError
 
 
 def closest_in_facets(points, corners):
-    """Barycentric weights of the closest point of each facet to each point, and its squared distance. `points` (n, d), `corners`
-    (m, k, d) with k = 2 (edges) or 3 (triangles)."""
-    a, edges = corners[:, 0], corners[:, 1:] - corners[:, :1]
-    gram = np.einsum("mid,mjd->mij", edges, edges)
-    right = np.einsum("nmd,mid->nmi", points[:, None] - a, edges)
-    if corners.shape[1] == 2:
-        inner = np.clip(right / gram[:, 0], 0, 1)
+    """Barycentric weights of the closest point of each of its facets to each point, and the squared distance. `points` (n, d), `corners`
+    (n, m, k, d) with k = 2 (edges) or 3 (triangles)."""
+    a, edges = corners[:, :, 0], corners[:, :, 1:] - corners[:, :, :1]
+    right = np.einsum("nmd,nmid->nmi", points[:, None] - a, edges)
+    gram = np.einsum("nmid,nmjd->nmij", edges, edges)
+    along = lambda x, square: np.clip(x / square, 0, 1)
+    if corners.shape[2] == 2:
+        inner = along(right, gram[..., 0])
     else:
-        inner = np.linalg.solve(gram[None], right[..., None])[..., 0]
-        candidates = []
-        for i, j in ((0, 1), (1, 0)):
-            on_edge = np.zeros_like(inner)
-            on_edge[..., i] = np.clip(right[..., i] / gram[:, i, i], 0, 1)
-            candidates.append(on_edge)
-        across = edges[:, 1] - edges[:, 0]
-        t = np.einsum("nmd,md->nm", points[:, None] - corners[:, 1], across) / np.einsum("md,md->m", across, across)
-        t = np.clip(t, 0, 1)
-        candidates.append(np.stack([1 - t, t], axis=-1))
+        inner = np.linalg.solve(gram, right[..., None])[..., 0]
+        zero = np.zeros(inner.shape[:2])
+        across = edges[:, :, 1] - edges[:, :, 0]
+        t = along(np.einsum("nmd,nmd->nm", points[:, None] - corners[:, :, 1], across), np.einsum("nmd,nmd->nm", across, across))
+        on_edges = np.stack([np.stack([along(right[..., 0], gram[..., 0, 0]), zero], -1), np.stack([zero, along(right[..., 1], gram[..., 1, 1])], -1),
+                             np.stack([1 - t, t], -1)])
+        nearest = np.argmin([distances_to(points, a, edges, candidate) for candidate in on_edges], axis=0)
         outside = (inner < 0).any(-1) | (inner.sum(-1) > 1)
-        distances = [distances_to(points, a, edges, candidate) for candidate in candidates]
-        nearest = np.argmin(distances, axis=0)
-        on_edges = np.choose(nearest[..., None], candidates)
-        inner = np.where(outside[..., None], on_edges, inner)
+        inner = np.where(outside[..., None], np.take_along_axis(on_edges, nearest[None, ..., None], 0)[0], inner)
     return np.concatenate([1 - inner.sum(-1, keepdims=True), inner], axis=-1), distances_to(points, a, edges, inner)
 
 
 def distances_to(points, a, edges, inner):
-    away = points[:, None] - a - np.einsum("nmi,mid->nmd", inner, edges)
+    away = points[:, None] - a - np.einsum("nmi,nmid->nmd", inner, edges)
     return np.einsum("nmd,nmd->nm", away, away)
 
 
@@ -60,13 +55,13 @@ class Model:
         path = Path(folder) / "modes.h5"
         try:
             with h5py.File(path) as file:
+                flat = lambda name: file[name][:].reshape(-1)
                 self.vertices, self.cells = file["mesh/vertices"][:], file["mesh/cells"][:].astype(np.int64)
-                self.piece_of_cell, self.energies = file["mesh/pieces"][:], file["modes/energies"][:]
-                self.volumes, self.masses = file["pieces/volumes"][:], file["pieces/masses"][:]
-                self.links, self.modes = file["pieces/links"][:], file["pieces/modes"][:]
-                impacts = file["impacts/vertices"][:]
+                self.piece_of_cell, self.energies = flat("mesh/pieces"), flat("modes/energies")
+                self.volumes, self.masses = flat("pieces/volumes"), flat("pieces/masses")
+                self.links, self.modes = file["pieces/links"][:].reshape(-1, 2), file["pieces/modes"][:]
                 self.responses = np.full((len(self.vertices), len(self.volumes)), np.nan)
-                self.responses[impacts] = file["impacts/responses"][:]
+                self.responses[flat("impacts/vertices")] = file["impacts/responses"][:]
         except (OSError, KeyError) as error:
             raise FolderError(f"{path}: cannot be read: {error}; is it a folder of a finished `recoil fracture`?") from None
         self.dim = self.cells.shape[1] - 1
@@ -81,12 +76,16 @@ class Model:
     def responses_at(self, points):
         """What each piece feels of an impact at the point of the surface that is closest to each of `points`. (n, pieces)"""
         result = np.empty((len(points), len(self.volumes)))
-        corners, chunk = self.vertices[self.facets], max(1, 2_000_000 // len(self.facets))
+        corners = self.vertices[self.facets]
+        middles = corners.mean(1)
+        tried, chunk = min(16, len(corners)), max(1, 20_000_000 // len(corners))
         for start in range(0, len(points), chunk):
-            weights, distances = closest_in_facets(points[start:start + chunk, :self.dim], corners)
-            nearest = np.argmin(distances, axis=1)
-            rows = np.arange(len(nearest))
-            result[start:start + chunk] = np.einsum("nk,nkp->np", weights[rows, nearest], self.responses[self.facets[nearest]])
+            some = points[start:start + chunk, :self.dim]
+            # The facet that is closest is one of those whose middles are, as facets of a cage are of like size.
+            near = np.argpartition((middles**2).sum(1) - 2 * some @ middles.T, tried - 1, axis=1)[:, :tried]
+            weights, distances = closest_in_facets(some, corners[near])
+            rows, best = np.arange(len(some)), np.argmin(distances, axis=1)
+            result[start:start + chunk] = np.einsum("nk,nkp->np", weights[rows, best], self.responses[self.facets[near[rows, best]]])
         return result
 
 
