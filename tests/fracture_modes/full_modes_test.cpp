@@ -97,7 +97,7 @@ void check_regimes(std::vector<int> divisions) {
   for (const double factor : {1e-6, 0.9, 1.1, 4.0}) {
     SCOPED_TRACE(factor);
     material.omega = factor * omega;
-    const FullModes full = strained.modes(material, {.count = 1}, strain);
+    const FullModes full = strained.modes(material, {.count = 1, .least_piece = 0}, strain);
     const FullMode& mode = full.modes.at(0);
     EXPECT_EQ(std::ssize(full.constants), dim);
     EXPECT_NEAR(mode.strain_energy + material.omega * mode.discontinuity, mode.energy, 1e-9 * mode.energy);
@@ -158,15 +158,15 @@ TEST(FullModes, ElasticPiecesOpenLikeHinges) {
 
 TEST(FullModes, DoNotDependOnRanks) {
   const parallel::Communicator comm(MPI_COMM_WORLD), alone(comm.split(comm.rank()));
-  const mesh::SimplexMesh mesh = test::necked_bar({4, 2}, 0.03, 2);
+  const mesh::SimplexMesh mesh = test::necked_bar({3, 1}, 0.03, 2);
   const Strained<2> strained(comm, mesh, 1), one(alone, mesh, 1);
   StrainMaterial material{.energy = StrainEnergy::elastic};
   const StrainModes strain = strained.strains(material, 6), of_one = one.strains(material, 6);
   material.omega = 0.3;
   for (const GlobalIndex replicated : {1000, 0}) {
-    const FullModes many = strained.modes(material, {.count = 2, .replicated_elements = replicated}, strain),
-                    few = one.modes(material, {.count = 2}, of_one);
-    for (std::size_t i = 0; i < 2; ++i)
+    const FullModes many = strained.modes(material, {.count = 1, .replicated_elements = replicated}, strain),
+                    few = one.modes(material, {.count = 1}, of_one);
+    for (std::size_t i = 0; i < 1; ++i)
       EXPECT_NEAR(many.modes.at(i).energy, few.modes.at(i).energy, 1e-8 * few.modes[i].energy)
           << "mode " << i << ", replicated " << replicated;
   }

@@ -20,7 +20,7 @@ constexpr double none = std::numeric_limits<double>::max();
 /// Relative decrease of the energy that counts as one.
 constexpr double relative_decrease = 1e-11;
 /// Level sets of each field: all of small bodies; of large ones few are kept.
-constexpr int classes = 48, cuts_of_large = 3;
+constexpr int classes = 32, cuts_of_large = 3;
 constexpr GlobalIndex small = 1000, large = 200000; ///< nodes
 
 FoundField as_found(const linalg::Vector& field, double energy) {
@@ -44,7 +44,8 @@ JumpSearch::JumpSearch(const JumpProblem& problem, const parallel::Communicator*
     : problem_(problem), team_(team), starts_(std::move(starts)), options_(options),
       painted_(problem.comm().any(
           std::ranges::any_of(problem.links, [](const auto& link) { return !link.breakable; }))),
-      zero_modes_(fracture_modes::zero_modes(problem)), admm_(problem, zero_modes_) {
+      least_parts_(problem, options.least_piece), zero_modes_(fracture_modes::zero_modes(problem)),
+      admm_(problem, zero_modes_) {
   for (auto& start : starts_) glue_unbreakable(start);
   for (const auto& source : cut_sources)
     for (Cut& cut : level_sets(source)) cuts_.push_back(std::move(cut));
@@ -132,14 +133,22 @@ std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned) c
   const parallel::Communicator& comm = problem_.comm();
   const int dim = problem_.dim;
   std::vector<Cut> cuts;
+  std::vector<double> marks; // of the cuts
   for (const double threshold : thresholds_of(owned)) {
     Cut cut{std::vector<char>(problem_.ids.size(), 0), Eigen::MatrixXd::Identity(dim, dim), none};
-    std::array<double, 2> masses{};
     for (std::size_t node = 0; node < cut.inside.size(); ++node)
       cut.inside[node] = field.local()[node] > threshold ? 1 : 0;
-    for (LocalIndex node = 0; node < problem_.layout->num_owned; ++node)
+    least_parts_.absorb(cut.inside);
+    std::array<double, 2> masses{};
+    double mark = 0; // that few sets share
+    for (LocalIndex node = 0; node < problem_.layout->num_owned; ++node) {
       masses[cut.inside[node]] += problem_.masses[node];
+      if (cut.inside[node] != 0) mark += std::sin(double(problem_.ids[node] + 1));
+    }
     comm.sum(masses);
+    mark = comm.sum(mark);
+    if (!(masses[0] > 0 && masses[1] > 0) || std::ranges::find(marks, mark) != marks.end()) continue;
+    marks.push_back(mark);
     // Principal directions of what the links weigh.
     Eigen::MatrixXd shape = Eigen::MatrixXd::Zero(dim, dim);
     for (std::size_t l = 0; l < problem_.links.size(); ++l) {
@@ -168,7 +177,7 @@ std::vector<JumpSearch::Cut> JumpSearch::level_sets(std::vector<double> owned) c
     }
     comm.sum(std::span(energies.data(), std::size_t(energies.size())));
     cut.energy = energies.minCoeff() * std::sqrt((masses[0] + masses[1]) / (masses[0] * masses[1]));
-    if (masses[0] > 0 && masses[1] > 0) cuts.push_back(std::move(cut));
+    cuts.push_back(std::move(cut));
   }
   std::ranges::stable_sort(cuts, {}, &Cut::energy);
   if (problem_.layout->num_global > large && std::ssize(cuts) > cuts_of_large) cuts.resize(cuts_of_large);
@@ -301,19 +310,17 @@ std::vector<std::vector<double>> JumpSearch::energies_of(std::span<const Cut* co
 }
 
 /// Moved cuts of least energy that are not almost the same.
-void JumpSearch::add_cut_starts(std::vector<linalg::Vector>& chosen) const {
+void JumpSearch::add_cut_starts(std::vector<Start>& chosen) const {
   constexpr double alike = 0.9;
   struct Candidate {
     const Cut* cut;
     int direction;
     double energy;
   };
-  std::vector<Cut> of_modes;
-  for (const linalg::Vector& field : fields_)
-    for (Cut& cut : cuts_of_mode(field)) of_modes.push_back(std::move(cut));
   std::vector<const Cut*> all;
   for (const Cut& cut : cuts_) all.push_back(&cut);
-  for (const Cut& cut : of_modes) all.push_back(&cut);
+  for (const auto& list : cuts_of_modes_)
+    for (const Cut& cut : list) all.push_back(&cut);
   std::vector<Candidate> candidates;
   const auto energies = energies_of(all);
   for (std::size_t c = 0; c < all.size(); ++c)
@@ -325,19 +332,21 @@ void JumpSearch::add_cut_starts(std::vector<linalg::Vector>& chosen) const {
     if (count == options_.cut_starts) return;
     linalg::Vector field = moved(*candidate.cut, candidate.direction);
     if (!make_feasible(field)) continue;
-    const auto products = mass_products(problem_, field, chosen);
-    if (std::ranges::any_of(products, [](double product) { return std::abs(product) > alike; })) continue;
-    chosen.push_back(std::move(field));
+    if (std::ranges::any_of(chosen, [&](const Start& other) {
+          return std::abs(mass_product(problem_, field, other.field)) > alike;
+        }))
+      continue;
+    chosen.push_back({std::move(field), true});
     ++count;
   }
 }
 
-std::vector<linalg::Vector> JumpSearch::choose_starts() const {
-  std::vector<linalg::Vector> chosen;
+std::vector<JumpSearch::Start> JumpSearch::choose_starts() const {
+  std::vector<Start> chosen;
   add_cut_starts(chosen);
-  const auto add = [&](const std::vector<double>& values) {
+  const auto add = [&](const std::vector<double>& values, bool has_pieces = false) {
     linalg::Vector field(problem_.layout, values);
-    if (make_feasible(field)) chosen.push_back(std::move(field));
+    if (make_feasible(field)) chosen.push_back({std::move(field), has_pieces});
   };
   const std::size_t next = zero_modes_.size() + fields_.size();
   for (std::size_t i = next; i < std::min(starts_.size(), next + options_.eigenvector_starts); ++i)
@@ -353,55 +362,85 @@ std::vector<linalg::Vector> JumpSearch::choose_starts() const {
     }
     add(values);
   }
-  for (const FoundField& field : dropped_) add(field.values);
+  for (const FoundField& field : dropped_) add(field.values, true);
   return chosen;
 }
 
-/// Puts a field with less energy in the place of c, from where the method of multipliers has come to; returns
-/// the energy.
-double JumpSearch::lower_energy(linalg::Vector& c, double energy) {
-  const auto take = [&](linalg::Vector field) {
-    if (!make_feasible(field)) return;
-    const double of_field = energy_of(problem_, field.local()).total();
-    if (!(of_field < energy * (1 - relative_decrease))) return;
-    energy = of_field;
-    c = std::move(field);
-  };
-  if (auto polished = polish(problem_, admm_.closed_links(), admm_.field(), zero_modes_, fields_, c,
-                             options_.most_polished_numbers))
-    take(std::move(polished->field));
-  else if (!painted_)
-    take(admm_.field());
-  return energy;
+/// Links across which an earlier mode jumps.
+std::vector<char> JumpSearch::earlier_faults() const {
+  constexpr double jump = 1e-9; ///< part of the largest of the mode
+  const int size = problem_.size();
+  std::vector<char> faults(problem_.links.size(), 0);
+  std::vector<double> all(problem_.links.size() * size);
+  for (const linalg::Vector& field : fields_) {
+    jumps(problem_, field.local(), all);
+    std::vector<double> lengths;
+    for (std::size_t l = 0; l < faults.size(); ++l)
+      lengths.push_back(Eigen::Map<const Eigen::VectorXd>(all.data() + l * size, size).norm());
+    const double largest =
+        problem_.comm().max(lengths.empty() ? 0 : *std::ranges::max_element(lengths));
+    for (std::size_t l = 0; l < faults.size(); ++l)
+      if (lengths[l] > jump * largest) faults[l] = 1;
+  }
+  return faults;
 }
 
-FoundField JumpSearch::descend(linalg::Vector c, double gap, int most_iterations) {
+/// Tries to take a field with less energy, made of large enough pieces, in the place of c, from where the method
+/// of multipliers has come to; whether it has.
+bool JumpSearch::lower_energy(Descent& now, std::span<const char> faults) {
+  std::vector<char> closed = admm_.closed_links();
+  least_parts_.close(faults, closed);
+  if (problem_.comm().all(closed == now.tried)) return false;
+  linalg::Vector field;
+  if (auto polished = polish(problem_, closed, admm_.field(), zero_modes_, fields_, now.c,
+                             options_.most_polished_numbers))
+    field = std::move(polished->field);
+  else if (!painted_ && options_.least_piece <= 0)
+    field = admm_.field();
+  else
+    return false;
+  // Without a polish the field changes although what is closed does not.
+  if (options_.least_piece > 0) now.tried = std::move(closed);
+  if (!make_feasible(field)) return false;
+  const double energy = energy_of(problem_, field.local()).total();
+  if (now.has_pieces && !(energy < now.energy * (1 - relative_decrease))) return false;
+  now.energy = energy;
+  now.c = std::move(field);
+  now.has_pieces = true;
+  return true;
+}
+
+/// @param has_pieces whether c is a sum of moved cuts and modes; others only lead to fields that are.
+FoundField JumpSearch::descend(linalg::Vector c, bool has_pieces, double gap, int most_iterations) {
   constexpr int chunk = 20;
-  constexpr double first_tolerance = 3e-2, last_tolerance = 1e-9;
+  constexpr double first_tolerance = 3e-2;
+  // Large pieces differ from the solution of the convex problem by more than the latter from its limit.
+  const double last_tolerance = options_.least_piece > 0 ? 1e-4 : 1e-9;
   if (!make_feasible(c)) return {};
-  double energy = energy_of(problem_, c.local()).total();
-  admm_.begin(c);
+  Descent now{std::move(c), 0, has_pieces || options_.least_piece <= 0, {}};
+  now.energy = energy_of(problem_, now.c.local()).total();
+  const std::vector<char> faults = earlier_faults();
+  admm_.begin(now.c);
   double tolerance = first_tolerance, bound = 0;
   int convex_problems = 1;
   for (int used = 0; used < most_iterations; used += chunk) {
     admm_.iterate(chunk);
     bound = std::max(bound, admm_.progress().bound);
-    RECOIL_ASSERT(bound <= energy * 1.001 || !admm_.is_exact()); // c is feasible
-    if (1 - bound / energy <= gap) break;
+    RECOIL_ASSERT(!now.has_pieces || bound <= now.energy * 1.001 || !admm_.is_exact()); // c is feasible
+    if (now.has_pieces && 1 - bound / now.energy <= gap) break;
     if (std::max(admm_.progress().primal, admm_.progress().dual) > tolerance) continue;
-    const double lower = lower_energy(c, energy);
-    if (lower < energy) {
-      energy = lower;
+    if (lower_energy(now, faults)) {
       ++convex_problems;
       bound = 0;
-      admm_.linearise_around(c);
+      admm_.linearise_around(now.c);
       continue;
     }
     if (tolerance <= last_tolerance) break;
     tolerance *= 0.1;
   }
-  FoundField found = as_found(c, energy);
-  found.gap = std::clamp(1 - bound / energy, 0.0, 1.0);
+  if (!now.has_pieces && !lower_energy(now, faults)) return {};
+  FoundField found = as_found(now.c, now.energy);
+  found.gap = std::clamp(1 - bound / now.energy, 0.0, 1.0);
   found.iterations = convex_problems;
   return found;
 }
@@ -416,7 +455,7 @@ void JumpSearch::share(FoundField& found, int root) const {
   found.iterations = static_cast<int>(numbers[2]);
 }
 
-FoundField JumpSearch::best_descent(const std::vector<linalg::Vector>& starts,
+FoundField JumpSearch::best_descent(const std::vector<Start>& starts,
                                     const std::function<void(double)>& observe) {
   const int ranks = team_ != nullptr ? team_->size() : 1, rank = team_ != nullptr ? team_->rank() : 0;
   while (descents_ < std::ssize(starts)) {
@@ -425,7 +464,8 @@ FoundField JumpSearch::best_descent(const std::vector<linalg::Vector>& starts,
     FoundField found;
     const auto work = [&] {
       if (rank >= wave) return;
-      found = descend(starts[descents_ + rank], options_.rough_gap, options_.rough_iterations);
+      const Start& start = starts[descents_ + rank];
+      found = descend(start.field, start.has_pieces, options_.rough_gap, options_.rough_iterations);
       energies[rank] = found.values.empty() ? none : found.energy;
     };
     if (team_ != nullptr) {
@@ -467,7 +507,7 @@ FoundField JumpSearch::below_cuts(FoundField mode) {
           best = moved(*all[c], k);
         }
     if (!(least < mode.energy * (1 - tolerance))) break;
-    FoundField found = descend(std::move(best), options_.gap, options_.iterations);
+    FoundField found = descend(std::move(best), true, options_.gap, options_.iterations);
     if (found.values.empty() || found.energy >= mode.energy) break;
     mode = std::move(found);
   }
@@ -487,7 +527,7 @@ FoundField JumpSearch::on_first(const std::function<FoundField()>& search) const
 FoundField JumpSearch::finished(const FoundField& from) {
   FoundField found = on_first([&] {
     FoundField deep =
-        descend(linalg::Vector(problem_.layout, from.values), options_.gap, options_.iterations);
+        descend(linalg::Vector(problem_.layout, from.values), true, options_.gap, options_.iterations);
     return deep.values.empty() ? deep : below_cuts(std::move(deep));
   });
   found.start = from.start;
@@ -511,6 +551,7 @@ void JumpSearch::insert(FoundField mode) {
   const std::vector<FoundField> later(place, modes_.end());
   modes_.erase(place, modes_.end());
   fields_.resize(modes_.size());
+  cuts_of_modes_.resize(modes_.size());
   admm_.set_modes(fields_);
   FoundField again = finished(mode);
   if (again.values.empty() || again.energy >= mode.energy * (1 - tolerance)) {
@@ -534,6 +575,7 @@ void JumpSearch::insert(FoundField mode) {
 
 void JumpSearch::add_mode(FoundField mode) {
   linalg::Vector field(problem_.layout, mode.values);
+  cuts_of_modes_.push_back(cuts_of_mode(field));
   fields_.push_back(std::move(field));
   modes_.push_back(std::move(mode));
 }

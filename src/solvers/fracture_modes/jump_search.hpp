@@ -6,6 +6,7 @@
 
 #include "recoil/solvers/fracture_modes/vector_modes.hpp"
 #include "solvers/fracture_modes/jump_admm.hpp"
+#include "solvers/fracture_modes/jump_parts.hpp"
 #include "solvers/fracture_modes/jump_problem.hpp"
 
 namespace recoil::solvers::fracture_modes {
@@ -56,6 +57,18 @@ private:
     double energy; ///< of the cheapest direction, before it is made orthogonal to modes
   };
 
+  struct Start {
+    linalg::Vector field;
+    bool has_pieces; ///< a sum of moved cuts and modes
+  };
+  /// Where a descent stands.
+  struct Descent {
+    linalg::Vector c;
+    double energy;
+    bool has_pieces;
+    std::vector<char> tried; ///< what was closed in the last polish
+  };
+
   void glue_unbreakable(std::vector<double>& field) const;
   bool make_feasible(linalg::Vector& field) const;
   std::vector<double> thresholds_of(const std::vector<double>& owned) const;
@@ -63,11 +76,12 @@ private:
   linalg::Vector moved(const Cut& cut, int direction) const;
   std::vector<Cut> cuts_of_mode(const linalg::Vector& field) const;
   std::vector<std::vector<double>> energies_of(std::span<const Cut* const> cuts) const;
-  void add_cut_starts(std::vector<linalg::Vector>& chosen) const;
-  std::vector<linalg::Vector> choose_starts() const;
-  double lower_energy(linalg::Vector& field, double energy);
-  FoundField descend(linalg::Vector c, double gap, int most_iterations);
-  FoundField best_descent(const std::vector<linalg::Vector>& starts,
+  void add_cut_starts(std::vector<Start>& chosen) const;
+  std::vector<Start> choose_starts() const;
+  std::vector<char> earlier_faults() const;
+  bool lower_energy(Descent& now, std::span<const char> faults);
+  FoundField descend(linalg::Vector c, bool has_pieces, double gap, int most_iterations);
+  FoundField best_descent(const std::vector<Start>& starts,
                           const std::function<void(double)>& observe);
   FoundField below_cuts(FoundField mode);
   FoundField on_first(const std::function<FoundField()>& search) const;
@@ -81,8 +95,10 @@ private:
   std::vector<std::vector<double>> starts_;
   VectorModeOptions options_;
   bool painted_ = false; ///< there are links that must not break
+  LeastParts least_parts_;
   std::vector<linalg::Vector> zero_modes_, fields_;
   std::vector<Cut> cuts_;
+  std::vector<std::vector<Cut>> cuts_of_modes_; ///< of fields_
   JumpAdmm admm_;
   std::vector<FoundField> modes_, dropped_;
   int searches_ = 0, descents_ = 0;

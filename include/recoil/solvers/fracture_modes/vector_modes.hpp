@@ -15,6 +15,9 @@ struct VectorModeOptions {
   /// from the eigenvector of the mode's number, from random combinations of eigenvectors.
   int cut_starts = 2, eigenvector_starts = 1, random_starts = 1;
   std::uint32_t seed = 1; ///< of the random combinations
+  /// Least share of the mass of its component that a connected part on either side of the faults of a mode
+  /// has, faults of earlier modes apart; as ModeOptions::least_piece.
+  double least_piece = 0.05;
   /// Up to so many elements every rank holds all of them, and descents are distributed over the ranks;
   /// beyond, all ranks work on one descent.
   GlobalIndex replicated_elements = 40000;
@@ -30,7 +33,8 @@ struct VectorModeOptions {
 struct VectorMode {
   linalg::Vector field; ///< with current ghosts; u' M u = 1, M = diag(m_e)
   double energy = 0;    ///< E_D [unit of the weights, kg^-1/2]
-  /// Relative gap between the energy and the lower bound that is known of the convex problem around the mode.
+  /// Relative gap between the energy and the lower bound that is known of the convex problem around the mode,
+  /// among all fields. With a `least_piece` it may be the price of that.
   double gap = 0;
   int iterations = 0; ///< convex problems of the descent that it comes from
   int start = 0;      ///< number of that descent among those of the mode
