@@ -84,6 +84,28 @@ TEST_F(Armed, MagnitudeIsTheInverseOfSigma) {
     EXPECT_EQ(strong.pieces[n].piece.mesh.vertices, weak.pieces[n].piece.mesh.vertices);
 }
 
+/// Small pieces are joined to their neighbours again, to the whole body if all are small.
+TEST_F(Armed, JoinsCrumbs) {
+  const std::vector<int> each = [] {
+    std::vector<int> fragments(shape->model.num_pieces);
+    std::iota(fragments.begin(), fragments.end(), 0);
+    return fragments;
+  }();
+  const double cells = std::accumulate(shape->model.volumes.begin(), shape->model.volumes.end(), 0.0);
+  std::size_t before = break_body<3>(*shape, each).pieces.size();
+  ASSERT_GE(before, 3u);
+  for (const double least : {0.05, 0.2, 0.9}) {
+    shape->least_piece = least;
+    const auto broken = break_body<3>(*shape, each);
+    shape->least_piece = 1e-4;
+    EXPECT_EQ(test::fault_of(broken, shape->model.num_pieces, cells), "");
+    for (const auto& piece : broken.pieces) EXPECT_GE(piece.moments.volume, least * broken.volume);
+    EXPECT_LE(broken.pieces.size(), before);
+    before = broken.pieces.size();
+  }
+  EXPECT_EQ(before, 1u);
+}
+
 TEST_F(Armed, IsHitWhereItsBoundaryIsNearest) {
   const HitFinder<3> finder(*shape);
   std::mt19937 random(3);

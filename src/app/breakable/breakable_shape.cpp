@@ -7,6 +7,7 @@
 
 #include <Eigen/Geometry>
 
+#include "app/breakable/join_crumbs.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/cage/cut_cells.hpp"
 #include "recoil/geometry/closest_points.hpp"
@@ -192,6 +193,7 @@ BrokenBody<dim> break_body(BreakableShape<dim>& shape, std::span<const int> frag
     auto moments = pieces::moments<dim>(part.mesh);
     broken.pieces.push_back({std::move(part), sources[broken.pieces.size()], moments});
   }
+  join_crumbs<dim>(broken.pieces, shape.least_piece * broken.volume);
   return broken;
 }
 

@@ -104,6 +104,7 @@ ExitCode run(const parallel::Communicator& comm, const ImpactCommand& command, c
   // What is wrong with places is told before a folder is made.
   BreakableShape<dim> shape =
       parallel::collectively(comm, [&] { return open_shape<dim>(std::move(modes_file), modes.string()); });
+  shape.least_piece = file.least_piece;
   if (file.smoothing_length) shape.smoothing_length = *file.smoothing_length;
   const auto impacts = parallel::collectively(comm, [&] { return plan_impacts<dim>(shape, file); });
   const bool is_new = !folder.has_value();

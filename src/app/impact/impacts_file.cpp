@@ -113,6 +113,10 @@ constexpr Key output[] = {
      .doc =
          "Over which faults are smoothed; 0: as far as the means over the cells around a vertex do it. null: "
          "as the folder of modes says."},
+    of_impact("/output/least_piece", number, "1e-4", Range{0, 0.5, false, true}, nullptr,
+              "Parts with less of the volume of the shape than this are joined to the neighbour with which "
+              "they share the "
+              "most of their faults: where faults graze the surface, crumbs come off."),
 };
 
 constexpr Key bodies[] = {
@@ -304,6 +308,7 @@ ImpactsFile read_impacts(const std::filesystem::path& path, int dim) {
   }
   if (const Item length = of_output["smoothing_length"]; !length.is_null())
     file.smoothing_length = length.number();
+  file.least_piece = of_output["least_piece"].number();
   if (root.has("bodies")) file.bodies = read_bodies(root["bodies"], dim);
   if (root.has("bonds")) file.bonds = read_bonds(root["bonds"], dim);
   file.resolved = document.root.dump(2) + "\n";

@@ -55,6 +55,7 @@ struct ImpactsFile {
   RandomImpacts random;
   pieces::PieceFormat format = pieces::PieceFormat::obj;
   std::optional<double> smoothing_length; ///< [m]
+  double least_piece = 1e-4;              ///< of the volume of the body
   std::optional<BodiesSpec> bodies;
   std::optional<BondsSpec> bonds;
   std::vector<std::string> notes;

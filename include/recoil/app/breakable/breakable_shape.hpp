@@ -24,8 +24,9 @@ struct BreakableShape {
   std::optional<cage::Solid<dim>> repaired;   ///< kept by break_body() once it has been needed
   pieces::InputSurface surface;               ///< that `solid` was made from, in 3D
   pieces::FacetMesh<2> outline;               ///< the same in 2D
-  double smoothing_length = 0;                ///< of faults [m]
-  std::string where;                          ///< for messages
+  double least_piece = 1e-4;   ///< smaller parts of the volume of the body are joined to a neighbour
+  double smoothing_length = 0; ///< of faults [m]
+  std::string where;           ///< for messages
 };
 
 /// The body's own surface: that of the solid, or the boundary of the cells with their vertices.
