@@ -1,4 +1,6 @@
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -120,6 +122,42 @@ TEST(FractureFolder, VectorModesOpenWhereItIsCheap) {
     EXPECT_NEAR(motion[3 * cell], 0, 1e-5);
     EXPECT_NEAR(std::abs(motion[3 * cell + 1]), 1 / std::sqrt(2.0), 1e-5);
     EXPECT_EQ(motion[3 * cell + 2], 0);
+  }
+}
+
+/// A rectangle of 24 triangles breaks in two where omega is small and bends where it is large.
+TEST(FractureFolder, FullModesBreakOrBend) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const auto& [omega, pieces] : {std::pair{0.01, 2}, std::pair{5.0, 1}}) {
+    const ShapeFolder folder(comm);
+    const ModesFile modes =
+        modes_of(comm, folder,
+                 R"({"geometry": [{"generator": {"type": "rectangle", "size": [2, 1], "divisions": [6, 2]}}],
+            "modes": {"type": "full", "strain": "gradient", "count": 1, "relative_omega": )" +
+                     std::to_string(omega) + "}}");
+    ASSERT_EQ(modes.energies.size(), 1u);
+    EXPECT_EQ(modes.model.num_pieces, pieces);
+    expect_whole(modes);
+    const io::Hdf5Reader file(folder / "modes" / "modes.h5");
+    const std::vector<double> corners = file.read_rows<double>("modes/corners_1", 0, std::ssize(modes.cells)),
+                              means = file.read_rows<double>("modes/u_1", 0, std::ssize(modes.cells));
+    ASSERT_EQ(corners.size(), modes.cells.size() * 9);
+    // Corners are in the order of the vertices of the file: where nothing jumps they agree.
+    std::map<int, double> at_vertex;
+    double jump = 0;
+    for (std::size_t i = 0; i < modes.cells.size() * 3; ++i) {
+      const auto [entry, is_new] = at_vertex.try_emplace(modes.cells[i / 3][i % 3], corners[3 * i]);
+      jump = std::max(jump, std::abs(entry->second - corners[3 * i]));
+    }
+    const double strain = file.read_rows<double>("modes/strain_energies", 0, 1)[0];
+    if (pieces == 1) {
+      EXPECT_LT(jump, 1e-8);
+      EXPECT_NEAR(strain, modes.energies[0], 1e-8 * strain);
+    } else {
+      EXPECT_GT(jump, 0.1);
+      EXPECT_LT(strain, 0.01 * modes.energies[0]);
+    }
+    EXPECT_NEAR(means[0], (corners[0] + corners[3] + corners[6]) / 3, 1e-12);
   }
 }
 

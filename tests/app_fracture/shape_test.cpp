@@ -83,6 +83,17 @@ TEST(Shape, Values) {
   EXPECT_EQ(shape.smallest_piece, 0.125);
 }
 
+TEST(Shape, ValuesOfFullModes) {
+  const Shape shape = read_changed_shape(
+      R"({"modes": {"type": "full", "relative_omega": 2, "strain": "gradient"},
+          "materials": {"youngs_modulus": {"value": 5, "unit": "Pa"}, "poisson_ratio": 0.25}})");
+  EXPECT_EQ(shape.type, ModeType::full);
+  EXPECT_EQ(shape.relative_omega, 2);
+  EXPECT_EQ(shape.strain, solvers::fracture_modes::StrainEnergy::gradient);
+  EXPECT_EQ(shape.materials.at(0).youngs_modulus, 5);
+  EXPECT_EQ(shape.materials.at(0).poisson_ratio, 0.25);
+}
+
 TEST(ShapeBody, LaterMaterialsHoldOverEarlierOnes) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const Shape shape = read_changed_shape(

@@ -36,7 +36,11 @@ Json summary_of(const FractureJob& job, const FoundModes<dim>& found, const Frac
           {"elements", found.mesh.num_cells_global},
           {"vertices", found.mesh.num_vertices_global},
           {"components", found.modes.amplitudes.constants.size()},
-          {"type", found.modes.motions.empty() ? "scalar" : "vector"},
+          {"type", !found.modes.corners.empty()   ? "full"
+                   : !found.modes.motions.empty() ? "vector"
+                                                  : "scalar"},
+          {"omega", found.modes.omega},
+          {"omega_star", found.modes.omega_star},
           {"modes", found.modes.amplitudes.modes.size()},
           {"energies", energies},
           {"gaps", gaps},

@@ -27,8 +27,10 @@ struct FracturePaths {
   std::filesystem::path state() const { return root / "state.json"; }
   /// Fields from which the search starts, written once.
   std::filesystem::path starts() const { return root / "state.starts.h5"; }
-  /// Scalar modes from which a search for vector modes starts.
+  /// Scalar modes from which a search for vector or full modes starts.
   std::filesystem::path scalar_modes() const { return root / "state.scalar.h5"; }
+  /// Strained motions from which a search for full modes starts.
+  std::filesystem::path strains() const { return root / "state.strains.h5"; }
   /// Two files in turn, so that one is whole at any time.
   std::filesystem::path state_fields(int which) const {
     return root / ("state." + std::to_string(which) + ".h5");

@@ -79,6 +79,8 @@ void describe_state(const parallel::Communicator& comm, const FracturePaths& pat
   describe_file(comm, paths.starts(), state.content->at("eigenvectors").at("file"), report);
   if (const Json& scalar = state.content->at("scalar_modes"); !scalar.is_null())
     describe_file(comm, paths.scalar_modes(), scalar.at("file"), report);
+  if (const Json& strains = state.content->at("strains"); !strains.is_null())
+    describe_file(comm, paths.strains(), strains.at("file"), report);
   if (!record.is_null())
     describe_file(comm, paths.state_fields(record.at("which").get<int>()), record.at("file"), report);
 }

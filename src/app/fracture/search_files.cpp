@@ -37,21 +37,26 @@ std::vector<T> read_elements(const io::Hdf5Reader& file, const io::BlockLayout& 
 
 constexpr int field_numbers = 4; // energy, gap, iterations, start
 
-/// Numbers per element of fields: more than one of vector modes.
-int columns_of(const io::BlockLayout& elements, const std::vector<SearchState::Field>& fields) {
-  if (fields.empty()) return 1;
+/// Numbers per element of a field: more than one of motions.
+int columns_of(const io::BlockLayout& elements, const std::vector<double>& field) {
   const GlobalIndex rows = std::max<GlobalIndex>(elements.owned_size(), 1);
-  return static_cast<int>(
-      elements.communicator().max(static_cast<GlobalIndex>(fields.front().values.size()) / rows));
+  return static_cast<int>(elements.communicator().max(static_cast<GlobalIndex>(field.size()) / rows));
+}
+
+std::vector<double> read_field(const io::Hdf5Reader& file, const io::BlockLayout& elements,
+                               const std::string& name) {
+  const int columns =
+      parallel::collectively(elements.communicator(), [&] { return file.shape(name).columns; });
+  return read_elements<double>(file, elements, name, columns);
 }
 
 void write_fields(io::Hdf5Writer& file, const io::BlockLayout& elements, const std::string& name,
                   const std::vector<SearchState::Field>& fields) {
   std::vector<double> numbers;
-  const int columns = columns_of(elements, fields);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const SearchState::Field& field = fields[i];
-    write_elements(file, elements, name + "/" + std::to_string(i), field.values, columns);
+    write_elements(file, elements, name + "/" + std::to_string(i), field.values,
+                   columns_of(elements, field.values));
     numbers.insert(numbers.end(), {field.energy, field.gap, double(field.iterations), double(field.start)});
   }
   if (!fields.empty())
@@ -66,10 +71,7 @@ std::vector<SearchState::Field> read_fields(const io::Hdf5Reader& file, const io
       elements.communicator(), [&] { return file.read_rows<double>(name + "/numbers", 0, count); });
   for (int i = 0; i < count; ++i) {
     const double* row = numbers.data() + std::size_t(i) * field_numbers;
-    const std::string values = name + "/" + std::to_string(i);
-    const int columns =
-        parallel::collectively(elements.communicator(), [&] { return file.shape(values).columns; });
-    fields.push_back({read_elements<double>(file, elements, values, columns), row[0], row[1],
+    fields.push_back({read_field(file, elements, name + "/" + std::to_string(i)), row[0], row[1],
                       static_cast<int>(row[2]), static_cast<int>(row[3])});
   }
   return fields;
@@ -135,7 +137,8 @@ void SearchFiles::refuse(const fs::path& file, const std::string& damage) const 
 Json SearchFiles::write_fields_of(const fs::path& path, const ElementFields& fields) {
   const io::FileDigest digest = write_h5(comm_, path, [&](io::Hdf5Writer& file) {
     for (std::size_t i = 0; i < fields.size(); ++i)
-      write_elements(file, elements_, "fields/" + std::to_string(i), fields[i]);
+      write_elements(file, elements_, "fields/" + std::to_string(i), fields[i],
+                     columns_of(elements_, fields[i]));
   });
   return {{"count", fields.size()}, {"file", to_json(digest)}};
 }
@@ -147,7 +150,7 @@ ElementFields SearchFiles::read_fields_of(const fs::path& path, const Json& reco
   ElementFields fields;
   const int count = recorded.at("count");
   for (int i = 0; i < count; ++i)
-    fields.push_back(read_elements<double>(file, elements_, "fields/" + std::to_string(i)));
+    fields.push_back(read_field(file, elements_, "fields/" + std::to_string(i)));
   return fields;
 }
 
@@ -158,8 +161,13 @@ SearchStarts SearchFiles::read(std::optional<SearchState>& state) {
   const Json& content = *sealed.content;
   eigenvectors_ = content.at("eigenvectors");
   scalar_modes_ = content.at("scalar_modes");
-  SearchStarts starts{read_fields_of(paths_.starts(), eigenvectors_), {}};
+  strains_ = content.at("strains");
+  SearchStarts starts{read_fields_of(paths_.starts(), eigenvectors_), {}, {}};
   if (!scalar_modes_.is_null()) starts.scalar_modes = read_fields_of(paths_.scalar_modes(), scalar_modes_);
+  if (!strains_.is_null()) {
+    starts.strains = read_fields_of(paths_.strains(), strains_);
+    starts.strain_eigenvalue = strains_.at("eigenvalue");
+  }
   const Json& record = content.at("state");
   if (record.is_null()) return starts;
   const int which = record.at("which");
@@ -177,8 +185,12 @@ void SearchFiles::write_eigenvectors(const ElementFields& fields) {
   write_record(nullptr);
 }
 
-void SearchFiles::write_scalar_modes(const ElementFields& fields) {
-  scalar_modes_ = write_fields_of(paths_.scalar_modes(), fields);
+void SearchFiles::write_second(const SearchStarts& starts) {
+  scalar_modes_ = write_fields_of(paths_.scalar_modes(), *starts.scalar_modes);
+  if (!starts.strains.empty()) {
+    strains_ = write_fields_of(paths_.strains(), starts.strains);
+    strains_["eigenvalue"] = starts.strain_eigenvalue;
+  }
   write_record(nullptr);
 }
 
@@ -193,13 +205,16 @@ void SearchFiles::write_state(const SearchState& state) {
 
 void SearchFiles::write_record(const Json& state) {
   write_sealed_json(comm_, paths_.state(),
-                    {{"eigenvectors", eigenvectors_}, {"scalar_modes", scalar_modes_}, {"state", state}});
+                    {{"eigenvectors", eigenvectors_},
+                     {"scalar_modes", scalar_modes_},
+                     {"strains", strains_},
+                     {"state", state}});
 }
 
 void SearchFiles::discard() const {
   std::vector<fs::path> files{paths_.state()};
-  for (const fs::path& file :
-       {paths_.starts(), paths_.scalar_modes(), paths_.state_fields(0), paths_.state_fields(1)}) {
+  for (const fs::path& file : {paths_.starts(), paths_.scalar_modes(), paths_.strains(),
+                               paths_.state_fields(0), paths_.state_fields(1)}) {
     files.push_back(file);
     files.push_back(file);
     files.back() += ".part";

@@ -10,13 +10,15 @@
 
 namespace recoil::app {
 
-/// Fields of one number per owned element each.
+/// Fields of one number, or equally many, per owned element each.
 using ElementFields = std::vector<std::vector<double>>;
 
 /// What a search starts from.
 struct SearchStarts {
   ElementFields eigenvectors;
-  std::optional<ElementFields> scalar_modes; ///< known; vector modes are looked for
+  std::optional<ElementFields> scalar_modes; ///< known; vector or full modes are looked for
+  ElementFields strains;                     ///< StrainModes::fields, of full modes
+  double strain_eigenvalue = 0;              ///< the least one with strain
 };
 
 /// Files of an unfinished search: state.json, which is sealed, names one of two files with fields, and the
@@ -34,8 +36,9 @@ public:
   SearchStarts read(std::optional<solvers::fracture_modes::SearchState>& state);
   /// Keeps the starts of a new search. @throws FileError on every rank.
   void write_eigenvectors(const ElementFields& fields);
-  /// Keeps scalar modes: a search for vector modes begins. @throws FileError on every rank.
-  void write_scalar_modes(const ElementFields& fields);
+  /// Keeps all but the eigenvectors: a search for vector or full modes begins. @throws FileError on every
+  /// rank.
+  void write_second(const SearchStarts& starts);
   /// Replaces the state. @throws FileError on every rank; the state before stays.
   void write_state(const solvers::fracture_modes::SearchState& state);
   /// Removes all of it.
@@ -50,8 +53,8 @@ private:
   const parallel::Communicator& comm_;
   const FracturePaths& paths_;
   const io::BlockLayout& elements_;
-  Json eigenvectors_, scalar_modes_; ///< digests of the files and numbers of fields; null: none
-  int next_ = 0;                     ///< which of the two files of fields is written next
+  Json eigenvectors_, scalar_modes_, strains_; ///< digests of the files and numbers of fields; null: none
+  int next_ = 0;                               ///< which of the two files of fields is written next
 };
 
 } // namespace recoil::app

@@ -9,10 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/progress.hpp"
 #include "recoil/linalg/dense.hpp"
-#include "recoil/solvers/fracture_modes/vector_modes.hpp"
+#include "recoil/solvers/fracture_modes/full_modes.hpp"
 
 namespace recoil::app {
 
@@ -73,6 +74,10 @@ private:
   int known_ = -1, start_modes_ = 0;
 };
 
+const char* kind_of(const Shape& shape) {
+  return shape.type == ModeType::vector ? "vector mode" : shape.type == ModeType::full ? "full mode" : "mode";
+}
+
 /// Starts and state of an earlier job, or new starts.
 template <int dim>
 SearchStarts starts_of(const FractureJob& job, const fm::VertexMatrices<dim>& matrices, SearchFiles& files,
@@ -80,12 +85,13 @@ SearchStarts starts_of(const FractureJob& job, const fm::VertexMatrices<dim>& ma
   if (files.exists()) {
     SearchStarts starts = files.read(state);
     log_info(fmt::format("continues with {} of {} {} found", state ? state->modes.size() : 0,
-                         job.shape.modes.count, starts.scalar_modes ? "vector modes" : "modes"));
+                         job.shape.modes.count,
+                         starts.scalar_modes ? std::string(kind_of(job.shape)) + "s" : "modes"));
     return starts;
   }
   const Stopwatch watch;
   // One eigenvector is constant, and one more may be as good as the last.
-  SearchStarts starts{fm::start_fields(matrices, job.shape.modes.count + 2), {}};
+  SearchStarts starts{fm::start_fields(matrices, job.shape.modes.count + 2), {}, {}};
   times.starts = watch.seconds();
   files.write_eigenvectors(starts.eigenvectors);
   log_info(fmt::format("{} eigenvectors to start from, {}", starts.eigenvectors.size(),
@@ -93,10 +99,14 @@ SearchStarts starts_of(const FractureJob& job, const fm::VertexMatrices<dim>& ma
   return starts;
 }
 
-/// Modes with given owned entries, of which only fields and constants are of use.
+/// Modes with given owned entries, with their energies.
 fm::FractureModes modes_with(const fm::ElementGraph& graph, const ElementFields& fields) {
   fm::FractureModes modes = fm::find_modes(graph, {}, {.count = 0});
-  for (const auto& field : fields) modes.modes.push_back({linalg::Vector(graph.layout, field)});
+  for (const auto& field : fields) {
+    linalg::Vector values(graph.layout, field);
+    const double energy = fm::discontinuity_energy(graph, values.local());
+    modes.modes.push_back({std::move(values), energy});
+  }
   return modes;
 }
 
@@ -141,6 +151,61 @@ Eigen::Matrix<double, dim, 1> principal_direction(const fm::ElementGraph& graph,
   return linalg::symmetric_eigen(moment).vectors.col(dim - 1);
 }
 
+/// Strained motions of the body that does not break, beyond those without strain.
+template <int dim>
+void find_strains(const FractureJob& job, const mesh::DistributedMesh<dim>& mesh,
+                  const fm::ElementGraph& graph, std::size_t components, SearchStarts& starts) {
+  const bool rotates = job.shape.strain == fm::StrainEnergy::elastic;
+  const std::size_t without_strain = components * std::size_t(rotates ? dim * (dim + 1) / 2 : dim);
+  fm::StrainModes strains =
+      fm::strain_modes<dim>(mesh, graph, strain_material_of(job.shape, mesh),
+                            static_cast<int>(without_strain) + job.shape.modes.count + 1);
+  if (strains.values.size() <= without_strain)
+    throw InputError(
+        "/modes/type: the shape has too few elements for full modes; refine it or take \"scalar\"");
+  starts.strain_eigenvalue = strains.values[without_strain];
+  starts.strains = std::move(strains.fields);
+}
+
+/// @pre the starts are complete.
+template <int dim>
+void search_full(const FractureJob& job, const mesh::DistributedMesh<dim>& mesh,
+                 const fm::ElementGraph& graph, const SearchStarts& starts, SearchFiles& files,
+                 const fm::SearchState* from, SearchedModes& found) {
+  if (found.amplitudes.modes.empty())
+    throw InputError("/modes/type: the shape has no fault to compare strain with; nothing of it may break");
+  fm::StrainMaterial material = strain_material_of(job.shape, mesh);
+  found.omega_star = starts.strain_eigenvalue / (2 * found.amplitudes.modes.front().energy);
+  found.omega = material.omega = job.shape.relative_omega * found.omega_star;
+  log_info(
+      fmt::format("omega {:.6g}, at {:.6g} strain and faults cost the same", found.omega, found.omega_star));
+  ElementFields cuts = starts.eigenvectors;
+  cuts.insert(cuts.end(), starts.scalar_modes->begin(), starts.scalar_modes->end());
+  SearchWatch observer(job, files, kind_of(job.shape));
+  fm::FullModes modes =
+      fm::find_full_modes<dim>(mesh, graph, jump_tensors_of(job.shape, mesh), material, starts.strains, cuts,
+                               vector_options(job.shape.modes), std::ref(observer), from);
+  found.amplitudes = single_amplitudes<dim>(graph, motions_of_pieces(mesh, graph, modes),
+                                            std::move(found.amplitudes.constants));
+  found.motions = mean_motions<dim>(graph, modes);
+  for (fm::FullMode& mode : modes.modes) {
+    found.strain_energies.push_back(mode.strain_energy);
+    found.corners.push_back(std::move(mode.field));
+  }
+}
+
+template <int dim>
+void search_vectors(const FractureJob& job, const mesh::DistributedMesh<dim>& mesh,
+                    const fm::ElementGraph& graph, const SearchStarts& starts, SearchFiles& files,
+                    const fm::SearchState* from, SearchedModes& found) {
+  SearchWatch observer(job, files, kind_of(job.shape));
+  fm::VectorModes modes =
+      fm::find_vector_modes<dim>(graph, jump_tensors_of(job.shape, mesh), starts.eigenvectors,
+                                 found.amplitudes, vector_options(job.shape.modes), std::ref(observer), from);
+  found.amplitudes = single_amplitudes<dim>(graph, modes, std::move(found.amplitudes.constants));
+  for (fm::VectorMode& mode : modes.modes) found.motions.push_back(std::move(mode.field));
+}
+
 } // namespace
 
 template <int dim>
@@ -170,29 +235,28 @@ SearchedModes search_modes(const FractureJob& job, const mesh::DistributedMesh<d
                            const fm::ElementGraph& graph, const fm::VertexMatrices<dim>& matrices,
                            SearchFiles& files, FractureTimes& times) {
   std::optional<fm::SearchState> state;
-  const SearchStarts starts = starts_of(job, matrices, files, state, times);
+  SearchStarts starts = starts_of(job, matrices, files, state, times);
   job.interrupts.stop_if_pending();
   const Stopwatch watch;
-  const bool of_vectors = job.shape.type == ModeType::vector;
+  const bool is_scalar = job.shape.type == ModeType::scalar;
   const auto from = [&state] { return state ? &*state : nullptr; };
   SearchedModes found;
   if (starts.scalar_modes) {
     found.amplitudes = modes_with(graph, *starts.scalar_modes);
   } else {
-    SearchWatch observer(job, files, of_vectors ? "scalar mode" : "mode");
+    SearchWatch observer(job, files, is_scalar ? "mode" : "scalar mode");
     found.amplitudes =
         fm::find_modes(graph, starts.eigenvectors, job.shape.modes, std::ref(observer), from());
-    if (of_vectors) files.write_scalar_modes(owned_fields(found.amplitudes));
+    if (!is_scalar) {
+      starts.scalar_modes = owned_fields(found.amplitudes);
+      if (job.shape.type == ModeType::full)
+        find_strains(job, mesh, graph, found.amplitudes.constants.size(), starts);
+      files.write_second(starts);
+    }
     state.reset();
   }
-  if (of_vectors) {
-    SearchWatch observer(job, files, "vector mode");
-    fm::VectorModes modes = fm::find_vector_modes<dim>(
-        graph, jump_tensors_of(job.shape, mesh), starts.eigenvectors, found.amplitudes,
-        vector_options(job.shape.modes), std::ref(observer), from());
-    found.amplitudes = single_amplitudes<dim>(graph, modes, std::move(found.amplitudes.constants));
-    for (fm::VectorMode& mode : modes.modes) found.motions.push_back(std::move(mode.field));
-  }
+  if (job.shape.type == ModeType::vector) search_vectors(job, mesh, graph, starts, files, from(), found);
+  if (job.shape.type == ModeType::full) search_full(job, mesh, graph, starts, files, from(), found);
   times.search = watch.seconds();
   return found;
 }

@@ -195,6 +195,17 @@ solvers::fracture_modes::FractureMaterial<dim> material_of(const Shape& shape,
 }
 
 template <int dim>
+solvers::fracture_modes::StrainMaterial strain_material_of(const Shape& shape,
+                                                           const mesh::DistributedMesh<dim>& mesh) {
+  const auto of_cell = [&](LocalIndex cell) -> const FractureMaterialSpec& {
+    return material_with(shape, mesh.cell_volume_id[cell]);
+  };
+  return {.energy = shape.strain,
+          .youngs_modulus = [of_cell](LocalIndex cell) { return of_cell(cell).youngs_modulus; },
+          .poisson_ratio = [of_cell](LocalIndex cell) { return of_cell(cell).poisson_ratio; }};
+}
+
+template <int dim>
 solvers::fracture_modes::JumpTensors<dim> jump_tensors_of(const Shape& shape,
                                                           const mesh::DistributedMesh<dim>& mesh) {
   using Tensor = Eigen::Matrix<double, dim, dim>;
@@ -209,6 +220,10 @@ solvers::fracture_modes::JumpTensors<dim> jump_tensors_of(const Shape& shape,
   return tensors;
 }
 
+template solvers::fracture_modes::StrainMaterial strain_material_of(const Shape&,
+                                                                    const mesh::DistributedMesh<2>&);
+template solvers::fracture_modes::StrainMaterial strain_material_of(const Shape&,
+                                                                    const mesh::DistributedMesh<3>&);
 template solvers::fracture_modes::JumpTensors<2> jump_tensors_of(const Shape&,
                                                                  const mesh::DistributedMesh<2>&);
 template solvers::fracture_modes::JumpTensors<3> jump_tensors_of(const Shape&,

@@ -31,6 +31,11 @@ template <int dim>
 solvers::fracture_modes::FractureMaterial<dim> material_of(const Shape& shape,
                                                            const mesh::DistributedMesh<dim>& mesh);
 
+/// What the cells of `mesh` resist strains with, but for omega. Both arguments must outlive it.
+template <int dim>
+solvers::fracture_modes::StrainMaterial strain_material_of(const Shape& shape,
+                                                           const mesh::DistributedMesh<dim>& mesh);
+
 /// The tensors on jumps of owned cells; empty where no material has one.
 template <int dim>
 solvers::fracture_modes::JumpTensors<dim> jump_tensors_of(const Shape& shape,

@@ -70,7 +70,14 @@ void check_names(const Geometry& geometry) {
 }
 
 void read_modes(const Item& item, Shape& shape) {
-  shape.type = item["type"].text() == "vector" ? ModeType::vector : ModeType::scalar;
+  static const std::map<std::string, ModeType> types{
+      {"scalar", ModeType::scalar}, {"vector", ModeType::vector}, {"full", ModeType::full}};
+  shape.type = types.at(item["type"].text());
+  for (const char* key : {"relative_omega", "strain"})
+    if (item.has(key) && shape.type != ModeType::full)
+      item[key].fail("belongs to \"type\": \"full\"; leave it out");
+  if (item.has("relative_omega")) shape.relative_omega = item["relative_omega"].number();
+  if (item.has("strain") && item["strain"].text() == "gradient") shape.strain = fm::StrainEnergy::gradient;
   shape.weight = weight_of(item["weight"].text());
   shape.modes.least_piece = item["least_piece"].number();
   shape.modes.count = item["count"].integer();
@@ -95,8 +102,13 @@ void read_materials(const Item& list, Shape& shape) {
     if (entry.has("cleavage")) material.cleavage = entry["cleavage"].numbers();
     if (material.unbreakable && !material.cleavage.empty())
       entry["cleavage"].fail("says how faults run through what is `unbreakable`; leave one of them out");
+    for (const char* key : {"youngs_modulus", "poisson_ratio"})
+      if (entry.has(key) && shape.type != ModeType::full)
+        entry[key].fail("belongs to modes of \"type\": \"full\"; leave it out");
+    if (entry.has("youngs_modulus")) material.youngs_modulus = entry["youngs_modulus"].number();
+    if (entry.has("poisson_ratio")) material.poisson_ratio = entry["poisson_ratio"].number();
     if (entry.has("jump_tensor")) {
-      if (shape.type != ModeType::vector)
+      if (shape.type == ModeType::scalar)
         entry["jump_tensor"].fail(
             "tells directions of `vector` modes apart; give `modes` \"type\": \"vector\", "
             "or leave it out (`cleavage` is for scalar modes too)");

@@ -9,7 +9,7 @@
 #include "recoil/app/scene/geometry.hpp"
 #include "recoil/app/scene/keys.hpp"
 #include "recoil/parallel/communicator.hpp"
-#include "recoil/solvers/fracture_modes/fracture_modes.hpp"
+#include "recoil/solvers/fracture_modes/full_modes.hpp"
 
 namespace recoil::app {
 
@@ -18,14 +18,16 @@ struct FractureMaterialSpec {
   std::vector<int> ids; ///< empty: all elements
   double density = 1, toughness = 1;
   bool unbreakable = false;
-  bool may_be_absent = false;      ///< no element need have the ids
-  std::vector<double> cleavage;    ///< a_i of the factor sqrt(sum_i (a_i n_i)^2) of faults; empty: 1
+  bool may_be_absent = false;   ///< no element need have the ids
+  std::vector<double> cleavage; ///< a_i of the factor sqrt(sum_i (a_i n_i)^2) of faults; empty: 1
+  double youngs_modulus = 1;    ///< [Pa]
+  double poisson_ratio = 0.3;
   std::vector<double> jump_tensor; ///< T, (dim, dim); empty: the identity
   std::string where;
 };
 
 /// What modes are fields of.
-enum class ModeType { scalar, vector };
+enum class ModeType { scalar, vector, full };
 
 /// The lattice of cells in which the body inside of a surface lies.
 struct CageSpec {
@@ -37,6 +39,8 @@ struct Shape {
   Geometry geometry;
   std::optional<CageSpec> cage; ///< the only entry of the geometry is a surface
   ModeType type = ModeType::scalar;
+  double relative_omega = 0.1; ///< of full modes, in units of omega*
+  solvers::fracture_modes::StrainEnergy strain = solvers::fracture_modes::StrainEnergy::elastic;
   solvers::fracture_modes::FaceWeight weight = solvers::fracture_modes::FaceWeight::tv;
   solvers::fracture_modes::ModeOptions modes;
   std::vector<FractureMaterialSpec> materials; ///< later ones hold over earlier ones

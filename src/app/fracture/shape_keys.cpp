@@ -97,11 +97,25 @@ constexpr Key modes[] = {
     {.pattern = "/modes/type",
      .types = text,
      .fallback = "\"scalar\"",
-     .choices = "[\"scalar\", \"vector\"]",
+     .choices = "[\"scalar\", \"vector\", \"full\"]",
      .doc =
          "`scalar`: one amplitude per element. `vector`: the elements move in all directions, which "
          "`jump_tensor` of materials tells apart; without that the scalar modes say as much in a fraction of "
-         "the time."},
+         "the time. `full`: the elements are strained, too; for bodies of some hundred elements."},
+    {.pattern = "/modes/relative_omega",
+     .types = number,
+     .implied = "0.1",
+     .range = positive,
+     .doc = "`full`: what faults cost beside strain, omega over omega*, at which the first strain mode and "
+            "the first "
+            "fault cost the same. Below 0.5 or so bodies break, above 2 they only bend."},
+    {.pattern = "/modes/strain",
+     .types = text,
+     .implied = "`elastic`",
+     .choices = "[\"elastic\", \"gradient\"]",
+     .doc = "`full`: the energy of strain, that of linear elasticity (in plane strain in 2D) or 1/2 int E "
+            "|grad u|^2, "
+            "which rotations cost too."},
     {.pattern = "/modes/weight",
      .types = text,
      .fallback = "\"tv\"",
@@ -164,7 +178,8 @@ constexpr Key materials[] = {
      .length = {2, 3},
      .implied = "the identity",
      .doc =
-         "Tensor T of `vector` modes, symmetric and positive definite, or its diagonal: a jump J of the "
+         "Tensor T of `vector` and `full` modes, symmetric and positive definite, or its diagonal: a jump J "
+         "of the "
          "motion "
          "across a face of area A costs A |T J|. [10, 10, 1] makes sliding along x and y ten times as dear "
          "as motion along z; both sides of a face are averaged."},
@@ -173,6 +188,17 @@ constexpr Key materials[] = {
      .items = number,
      .length = {2, 3},
      .doc = "An entry of the diagonal, or a row."},
+    {.pattern = "/materials/*/youngs_modulus",
+     .types = number,
+     .implied = "1",
+     .range = positive,
+     .unit = "Pa",
+     .doc = "Of `full` modes. Where it is the same everywhere it changes no mode."},
+    {.pattern = "/materials/*/poisson_ratio",
+     .types = number,
+     .implied = "0.3",
+     .range = Range{-1, 0.5, true, true},
+     .doc = "Of `full` modes with `elastic` strain."},
     {.pattern = "/materials/*/may_be_absent",
      .types = boolean,
      .fallback = "false",

@@ -37,18 +37,36 @@ private:
   io::Hdf5Writer& file_;
 };
 
-/// The vertices of owned cells by their input ids, positively oriented.
+/// Places of the corners of a cell, by which it is positively oriented.
+template <int dim>
+std::array<int, dim + 1> orientation(const mesh::DistributedMesh<dim>& mesh, LocalIndex cell) {
+  const auto& vertices = mesh.cells[cell];
+  Eigen::Matrix<double, dim, dim> edges;
+  for (int i = 0; i < dim; ++i) edges.col(i) = mesh.vertices[vertices[i + 1]] - mesh.vertices[vertices[0]];
+  std::array<int, dim + 1> places;
+  std::iota(places.begin(), places.end(), 0);
+  if (edges.determinant() < 0) std::swap(places[dim - 1], places[dim]);
+  return places;
+}
+
+/// The vertices of owned cells by their input ids.
 template <int dim>
 std::vector<std::int32_t> oriented_cells(const mesh::DistributedMesh<dim>& mesh) {
   std::vector<std::int32_t> rows;
-  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
-    auto vertices = mesh.cells[cell];
-    Eigen::Matrix<double, dim, dim> edges;
-    for (int i = 0; i < dim; ++i) edges.col(i) = mesh.vertices[vertices[i + 1]] - mesh.vertices[vertices[0]];
-    if (edges.determinant() < 0) std::swap(vertices[dim - 1], vertices[dim]);
-    for (const LocalIndex vertex : vertices)
-      rows.push_back(static_cast<std::int32_t>(mesh.vertex_ids[vertex]));
-  }
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
+    for (const int i : orientation(mesh, cell))
+      rows.push_back(static_cast<std::int32_t>(mesh.vertex_ids[mesh.cells[cell][i]]));
+  return rows;
+}
+
+/// Motions of the corners of owned cells in the same order, three numbers each.
+template <int dim>
+std::vector<double> oriented_corners(const mesh::DistributedMesh<dim>& mesh, const linalg::Vector& corners) {
+  std::vector<double> rows;
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
+    for (const int i : orientation(mesh, cell))
+      for (int k = 0; k < 3; ++k)
+        rows.push_back(k < dim ? corners.local()[(std::size_t(cell) * (dim + 1) + i) * dim + k] : 0);
   return rows;
 }
 
@@ -170,6 +188,10 @@ io::FileDigest write_modes(const FracturePaths& paths, const FoundModes<dim>& fo
     ModesWriter writer(comm, file);
     write_mesh(writer, cells, found);
     write_found(writer, cells, found.modes, dim);
+    for (std::size_t k = 0; k < found.modes.corners.size(); ++k)
+      writer.distributed<double>(cells, "modes/corners_" + std::to_string(k + 1),
+                                 oriented_corners(found.mesh, found.modes.corners[k]), 3 * (dim + 1));
+    writer.of_first("modes/strain_energies", found.modes.strain_energies);
     write_model(writer, found.pieces.model);
     write_surface(writer, found.body);
   });
