@@ -42,7 +42,8 @@ template <int dim>
 void check_linear_programs(std::vector<int> divisions, double amount, unsigned seed) {
   SCOPED_TRACE(seed);
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const test::Broken<dim> broken(comm, test::necked_bar(std::move(divisions), amount, seed), {.count = 4, .least_piece = 0});
+  const test::Broken<dim> broken(comm, test::necked_bar(std::move(divisions), amount, seed),
+                                 {.count = 4, .least_piece = 0});
   const ElementGraph& graph = broken.graph;
   const GatheredPieces pieces = gather_pieces(graph, std::vector<char>(graph.faces.size(), 0));
   Rows rows;
@@ -71,8 +72,9 @@ TEST(LinearPrograms, GiveTheEnergiesOfVectorModesAlongAnAxis) {
     const test::Broken<2> broken(comm, test::necked_bar({6, 3}, 0.05, seed), {.count = 3, .least_piece = 0});
     const ElementGraph& graph = broken.graph;
     const JumpTensors<2> tensors(graph.layout->num_owned, Eigen::Vector2d(1, 1000).asDiagonal());
-    const VectorModes modes = find_vector_modes<2>(
-        graph, tensors, start_fields(VertexMatrices<2>(broken.mesh), 5), broken.modes, {.count = 3, .least_piece = 0});
+    const VectorModes modes =
+        find_vector_modes<2>(graph, tensors, start_fields(VertexMatrices<2>(broken.mesh), 5), broken.modes,
+                             {.count = 3, .least_piece = 0});
     const GatheredPieces pieces = gather_pieces(graph, std::vector<char>(graph.faces.size(), 0));
     Rows rows;
     const auto add = [&](const linalg::Vector& field) {

@@ -47,7 +47,8 @@ void check_against_sweeps(const parallel::Communicator& comm, unsigned seed) {
     here[0] *= 1.5 + std::sin(3 * graph.centres[e].x());
     tensors.push_back(here.asDiagonal());
   }
-  const VectorModes vector = find_vector_modes<dim>(graph, tensors, starts, broken.modes, {.count = count, .least_piece = 0});
+  const VectorModes vector =
+      find_vector_modes<dim>(graph, tensors, starts, broken.modes, {.count = count, .least_piece = 0});
   auto layout = std::make_shared<linalg::VectorLayout>(*graph.layout);
   layout->block_size = dim;
   const auto product = [&](const linalg::Vector& x, const linalg::Vector& y) {

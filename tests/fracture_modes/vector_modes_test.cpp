@@ -128,7 +128,8 @@ TEST(VectorModes, DearDirectionsCostTheirFactor) {
 
 /// No moved level set has less energy, ranks do not matter, and the search ends on random meshes.
 template <int dim>
-void check_turning(const mesh::SimplexMesh& mesh, double least_piece, GlobalIndex replicated, double tolerance) {
+void check_turning(const mesh::SimplexMesh& mesh, double least_piece, GlobalIndex replicated,
+                   double tolerance) {
   const parallel::Communicator comm(MPI_COMM_WORLD), alone(comm.split(comm.rank()));
   const VectorModeOptions options{.count = 3, .least_piece = least_piece, .replicated_elements = replicated};
   const Moved<dim> moved(comm, mesh, options, turning<dim>),
@@ -154,8 +155,8 @@ void check_turning(const mesh::SimplexMesh& mesh, double least_piece, GlobalInde
 }
 TEST(VectorModes, DoNotDependOnRanks) {
   for (const double least_piece : {0.0, 0.05}) {
-  check_turning<2>(test::necked_bar({6, 3}, 0.05, 4), least_piece, 1000, 1e-12);
-  check_turning<3>(test::necked_bar({4, 2, 2}, 0.05, 5), least_piece, 1000, 1e-12);
+    check_turning<2>(test::necked_bar({6, 3}, 0.05, 4), least_piece, 1000, 1e-12);
+    check_turning<3>(test::necked_bar({4, 2, 2}, 0.05, 5), least_piece, 1000, 1e-12);
   }
 }
 TEST(VectorModes, DistributedOnesHaveTheSameEnergies) {

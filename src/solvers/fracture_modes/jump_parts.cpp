@@ -36,8 +36,8 @@ std::vector<int> numbered_parts(const JumpProblem& problem,
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     return ids;
   };
-  const auto firsts = unique(problem.comm().all_gather_parts(
-      unique({first.begin(), first.begin() + problem.layout->num_owned})));
+  const auto firsts = unique(
+      problem.comm().all_gather_parts(unique({first.begin(), first.begin() + problem.layout->num_owned})));
   for (const GlobalIndex id : first)
     result.push_back(static_cast<int>(std::ranges::lower_bound(firsts, id) - firsts.begin()));
   return result;

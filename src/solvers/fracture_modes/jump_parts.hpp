@@ -22,8 +22,8 @@ public:
   /// Collective, as are all members. The problem must outlive it.
   LeastParts(const JumpProblem& problem, double least_share);
 
-  /// Lets small parts of a set of nodes (flags of local nodes), and of the rest, change sides, from the smallest
-  /// one on.
+  /// Lets small parts of a set of nodes (flags of local nodes), and of the rest, change sides, from the
+  /// smallest one on.
   void absorb(std::vector<char>& inside) const;
   /// Closes links between small parts and the neighbour to which most leads, until none is small. Links with
   /// a flag in `passable` neither part nor are they closed.

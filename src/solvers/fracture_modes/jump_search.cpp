@@ -377,16 +377,15 @@ std::vector<char> JumpSearch::earlier_faults() const {
     std::vector<double> lengths;
     for (std::size_t l = 0; l < faults.size(); ++l)
       lengths.push_back(Eigen::Map<const Eigen::VectorXd>(all.data() + l * size, size).norm());
-    const double largest =
-        problem_.comm().max(lengths.empty() ? 0 : *std::ranges::max_element(lengths));
+    const double largest = problem_.comm().max(lengths.empty() ? 0 : *std::ranges::max_element(lengths));
     for (std::size_t l = 0; l < faults.size(); ++l)
       if (lengths[l] > jump * largest) faults[l] = 1;
   }
   return faults;
 }
 
-/// Tries to take a field with less energy, made of large enough pieces, in the place of c, from where the method
-/// of multipliers has come to; whether it has.
+/// Tries to take a field with less energy, made of large enough pieces, in the place of c, from where the
+/// method of multipliers has come to; whether it has.
 bool JumpSearch::lower_energy(Descent& now, std::span<const char> faults) {
   std::vector<char> closed = admm_.closed_links();
   least_parts_.close(faults, closed);

@@ -81,8 +81,7 @@ private:
   std::vector<char> earlier_faults() const;
   bool lower_energy(Descent& now, std::span<const char> faults);
   FoundField descend(linalg::Vector c, bool has_pieces, double gap, int most_iterations);
-  FoundField best_descent(const std::vector<Start>& starts,
-                          const std::function<void(double)>& observe);
+  FoundField best_descent(const std::vector<Start>& starts, const std::function<void(double)>& observe);
   FoundField below_cuts(FoundField mode);
   FoundField on_first(const std::function<FoundField()>& search) const;
   FoundField finished(const FoundField& from);
