@@ -138,10 +138,9 @@ std::optional<double> place_of_crossing(const Point<3>& p, const Point<3>& q,
                                         const std::array<Point<3>, 3>& facet) {
   Eigen::Matrix3d system;
   system << q - p, facet[0] - facet[1], facet[0] - facet[2];
-  const double determinant = system.determinant();
-  if (determinant == 0) return std::nullopt;
+  // All are nan where facet and edge are parallel.
   const Eigen::Vector3d x = system.inverse() * (facet[0] - p);
-  if (x[0] < 0 || x[0] > 1 || x[1] < 0 || x[2] < 0 || x[1] + x[2] > 1) return std::nullopt;
+  if (!(x[0] >= 0 && x[0] <= 1 && x[1] >= 0 && x[2] >= 0 && x[1] + x[2] <= 1)) return std::nullopt;
   return x[0];
 }
 
@@ -149,9 +148,8 @@ std::optional<double> place_of_crossing(const Point<2>& p, const Point<2>& q,
                                         const std::array<Point<2>, 2>& facet) {
   Eigen::Matrix2d system;
   system << q - p, facet[0] - facet[1];
-  if (system.determinant() == 0) return std::nullopt;
   const Eigen::Vector2d x = system.inverse() * (facet[0] - p);
-  if (x[0] < 0 || x[0] > 1 || x[1] < 0 || x[1] > 1) return std::nullopt;
+  if (!(x[0] >= 0 && x[0] <= 1 && x[1] >= 0 && x[1] <= 1)) return std::nullopt;
   return x[0];
 }
 

@@ -261,10 +261,10 @@ double ExplicitSteps::prescribed_kinetic_energy() const {
   return sum;
 }
 
-ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time, double dt,
+ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time, double dt, int refinement,
                                               const std::function<bool()>& interrupted) {
   Outcome outcome;
-  const int count = num_sub_steps(dt);
+  const int count = refinement * num_sub_steps(dt);
   const double h = dt / count;
   bonds_.refresh();
   take_velocities(u, v);
@@ -281,6 +281,11 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
     kick(s == 1 ? 0 : h / 2, h / 2, u, outcome);
     drift(u, h);
     move_prescribed(u, end, h, outcome);
+    if (contact_ && problem_.particles->points->comm->any(
+                        !std::ranges::all_of(u.owned(), [](double value) { return std::isfinite(value); }))) {
+      outcome.diverged = true;
+      return outcome;
+    }
     u.update_ghosts();
     find_forces(u, end, double(s) / count, outcome);
   }

@@ -74,6 +74,9 @@ struct BondedParticlesSolver::Implementation {
   void take_parts(int parts, bool last_try, std::vector<ParticleStep>& states);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
+  ParticleStep take_sub_steps(const stepping::State& from, const ParticleLedger& before, double time,
+                              double dt, int refinement);
+  std::string instability(double dt, int refinement) const;
   ParticleStep take_either(const stepping::State& from, const ParticleLedger& before, double time, double dt,
                            bool last_try);
 
@@ -117,17 +120,33 @@ void warn_of_overlap(const BondedParticles& problem, double deepest) {
                                  100 * much, problem.barrier->stiffness()));
 }
 
-/// One step of leapfrog, whatever its sub-steps.
+/// One step of leapfrog. Fast particles may pass through a barrier in one sub-step: then in shorter ones.
 ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping::State& from,
                                                                   const ParticleLedger& before, double time,
                                                                   double dt) {
+  constexpr int most = 64;
+  const std::vector<char> broken_before(problem.bonds->broken().begin(), problem.bonds->broken().end());
+  for (int refinement = 1;; refinement *= 2) {
+    ParticleStep step = take_sub_steps(from, before, time, dt, refinement);
+    if (step.done || step.interrupted || refinement == most) return step;
+    restore_bonds(broken_before);
+  }
+}
+
+ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const stepping::State& from,
+                                                                   const ParticleLedger& before, double time,
+                                                                   double dt, int refinement) {
   ParticleStep step;
   step.u = from.u;
   step.v = from.v;
-  ExplicitSteps::Outcome outcome = explicit_steps->advance(step.u, step.v, time, dt, interrupted);
+  ExplicitSteps::Outcome outcome = explicit_steps->advance(step.u, step.v, time, dt, refinement, interrupted);
   step.broken = std::move(outcome.broken);
   step.interrupted = outcome.interrupted;
   if (step.interrupted) return step;
+  if (outcome.diverged) {
+    step.failure = instability(dt, refinement);
+    return step;
+  }
   if (problem.contact) warn_of_overlap(problem, explicit_steps->contact()->deepest_overlap());
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
@@ -147,12 +166,15 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
-  if (!step.done)
-    step.failure = fmt::format(
-        "leapfrog is unstable with sub-steps of {:.3g} s{}; lower <explicit_share>, {:g} here",
-        dt / explicit_steps->num_sub_steps(dt),
-        has_barrier() ? ", or particles overlap, where the barrier is infinite" : "", options.explicit_share);
+  if (!step.done) step.failure = instability(dt, refinement);
   return step;
+}
+
+std::string BondedParticlesSolver::Implementation::instability(double dt, int refinement) const {
+  return fmt::format("leapfrog is unstable with sub-steps of {:.3g} s{}; lower <explicit_share>, {:g} here",
+                     dt / (refinement * explicit_steps->num_sub_steps(dt)),
+                     has_barrier() ? ", or particles overlap, where the barrier is infinite" : "",
+                     options.explicit_share);
 }
 
 /// Whether leapfrog may take steps of this run.
