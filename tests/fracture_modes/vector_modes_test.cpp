@@ -160,10 +160,9 @@ TEST(VectorModes, DoNotDependOnRanks) {
   }
 }
 TEST(VectorModes, DistributedOnesHaveTheSameEnergies) {
-  constexpr double least_piece = 0.05;
-  check_turning<2>(test::necked_bar({6, 3}, 0.05, 4), least_piece, 0, 1e-8);
+  check_turning<2>(test::necked_bar({4, 2}, 0.05, 4), 0.05, 0, 1e-8);
   if (parallel::Communicator(MPI_COMM_WORLD).size() <= 2)
-    check_turning<3>(test::necked_bar({4, 2, 2}, 0.05, 5), least_piece, 0, 1e-8);
+    check_turning<3>(test::necked_bar({2, 1, 1}, 0.05, 5), 0.05, 0, 1e-8);
 }
 
 TEST(VectorModes, PaintedRegionsStayWhole) {
@@ -195,7 +194,7 @@ TEST(VectorModes, PaintedRegionsStayWhole) {
 /// bitwise.
 TEST(VectorModes, SearchIsTakenUpAgain) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const Moved<2> moved(comm, test::necked_bar({6, 3}, 0.05, 6), {.count = 2}, turning<2>);
+  const Moved<2> moved(comm, test::necked_bar({4, 2}, 0.05, 6), {.count = 2}, turning<2>);
   for (const GlobalIndex replicated : {1000, 0}) {
     const VectorModeOptions options{.count = 2, .replicated_elements = replicated};
     std::vector<SearchState> states;
