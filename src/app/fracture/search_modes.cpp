@@ -55,9 +55,11 @@ private:
 
   void tell(const fm::SearchProgress& progress) {
     if (known_ < 0) known_ = start_modes_ = progress.modes;
-    for (; known_ < progress.modes; ++known_)
-      log_info(fmt::format("{} {} of {}: energy {:.8g}", kind_, known_ + 1, job_.shape.modes.count,
-                           progress.energies[known_]));
+    // A mode may come before earlier ones, or in their place.
+    if (progress.modes != known_ && progress.modes > 0)
+      log_info(fmt::format("{} of {} {}s: energies {:.8g} to {:.8g}", progress.modes, job_.shape.modes.count,
+                           kind_, progress.energies.front(), progress.energies.back()));
+    known_ = progress.modes;
     const double all = job_.shape.modes.count, done = progress.modes + progress.part_of_next;
     const double here = done - start_modes_;
     line_.show(fmt::format("{} {} of {}, {} left", kind_,
