@@ -109,10 +109,9 @@ void BondedParticlesSolver::Implementation::restore_bonds(const std::vector<char
     problem.bonds->set_broken(broken);
 }
 
-/// Spheres that come deep into each other may come out on the other side. Collective.
+/// Spheres that come deep into each other may come out on the other side.
 void warn_of_overlap(const BondedParticles& problem, double deepest) {
   constexpr double much = 0.5;
-  deepest = problem.particles->points->comm->max(deepest);
   if (deepest > much)
     log_warning_once(fmt::format("contact has let particles overlap by {:.0f} % of a radius and more: the "
                                  "penalty of leapfrog is too soft for their speeds; raise "
@@ -143,11 +142,13 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
   step.broken = std::move(outcome.broken);
   step.interrupted = outcome.interrupted;
   if (step.interrupted) return step;
-  if (outcome.diverged) {
+  const double deepest =
+      problem.contact ? step.u.layout().comm->max(explicit_steps->contact()->deepest_overlap()) : 0;
+  if (outcome.diverged || (has_barrier() && deepest > 0)) {
     step.failure = instability(dt, refinement);
     return step;
   }
-  if (problem.contact) warn_of_overlap(problem, explicit_steps->contact()->deepest_overlap());
+  warn_of_overlap(problem, deepest);
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
   std::array<double, 4> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction};
@@ -166,6 +167,10 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
+  // A barrier that sub-steps do not resolve throws particles apart.
+  const double fed = before.dissipated_integrator - step.ledger.dissipated_integrator,
+               held = before.kinetic + before.elastic + before.barrier + std::abs(sums[0]);
+  step.done = step.done && !(has_barrier() && fed > 0.02 * held);
   if (!step.done) step.failure = instability(dt, refinement);
   return step;
 }
@@ -227,9 +232,16 @@ ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::
       log_info("motion breaks bonds: leapfrog takes this step and those after it that need it "
                "(<sudden_breaking>)");
   }
+  const std::vector<char> intact(problem.bonds->broken().begin(), problem.bonds->broken().end());
   ParticleStep step = take_explicit(from, before, time, dt);
   last_is_explicit = true;
   if (step.interrupted) return step;
+  if (!step.done) {
+    // Sub-steps that a barrier holds would be too short: implicit ones keep it whatever their length.
+    restore_bonds(intact);
+    last_is_explicit = is_breaking = false;
+    return implicit_steps.take(from, before, time, dt, last_try ? 1 : options.max_broken_share);
+  }
   ++steps_of_leapfrog;
   const double broken = double(step.u.layout().comm->sum(GlobalIndex(step.broken.size())));
   is_breaking = broken > broken_share_for_leapfrog() * double(problem.particles->num_bonds_global) ||
