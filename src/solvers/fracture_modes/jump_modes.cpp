@@ -21,7 +21,8 @@ SearchState::Field stored_field(const Transfer& transfer, const FoundField& foun
 }
 
 FoundField restored_field(const Transfer& transfer, const SearchState::Field& field, int dim) {
-  return {transfer.to_search(field.values, dim), field.energy, field.gap, field.iterations, field.start};
+  return {
+      transfer.to_search(field.values, dim), field.energy, field.gap, field.iterations, field.start, true};
 }
 
 SearchState stored_state(const Transfer& transfer, const JumpSearchState& state) {
@@ -30,7 +31,7 @@ SearchState stored_state(const Transfer& transfer, const JumpSearchState& state)
   for (const FoundField& field : state.dropped) stored.dropped.push_back(stored_field(transfer, field));
   stored.searches = state.searches;
   stored.descents = state.descents;
-  if (!state.best.values.empty()) stored.best.push_back(stored_field(transfer, state.best));
+  if (state.best.exists) stored.best.push_back(stored_field(transfer, state.best));
   return stored;
 }
 

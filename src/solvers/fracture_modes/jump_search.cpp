@@ -24,7 +24,7 @@ constexpr int classes = 32, cuts_of_large = 3;
 constexpr GlobalIndex small = 1000, large = 200000; ///< nodes
 
 FoundField as_found(const linalg::Vector& field, double energy) {
-  return {{field.owned().begin(), field.owned().end()}, energy, 0, 0, 0};
+  return {{field.owned().begin(), field.owned().end()}, energy, 0, 0, 0, true};
 }
 
 /// R_l for a jump that is the same at all pairs of nodes.
@@ -447,11 +447,12 @@ FoundField JumpSearch::descend(linalg::Vector c, bool has_pieces, double gap, in
 /// Sends what one rank of the team has found to all.
 void JumpSearch::share(FoundField& found, int root) const {
   team_->broadcast(found.values, root);
-  std::vector<double> numbers{found.energy, found.gap, double(found.iterations)};
+  std::vector<double> numbers{found.energy, found.gap, double(found.iterations), double(found.exists)};
   team_->broadcast(numbers, root);
   found.energy = numbers[0];
   found.gap = numbers[1];
   found.iterations = static_cast<int>(numbers[2]);
+  found.exists = numbers[3] != 0;
 }
 
 FoundField JumpSearch::best_descent(const std::vector<Start>& starts,
@@ -465,7 +466,7 @@ FoundField JumpSearch::best_descent(const std::vector<Start>& starts,
       if (rank >= wave) return;
       const Start& start = starts[descents_ + rank];
       found = descend(start.field, start.has_pieces, options_.rough_gap, options_.rough_iterations);
-      energies[rank] = found.values.empty() ? none : found.energy;
+      energies[rank] = !found.exists ? none : found.energy;
     };
     if (team_ != nullptr) {
       parallel::collectively(*team_, work);
@@ -475,7 +476,7 @@ FoundField JumpSearch::best_descent(const std::vector<Start>& starts,
     }
     const int least = static_cast<int>(std::ranges::min_element(energies) - energies.begin());
     if (energies[least] != none &&
-        (best_.values.empty() || energies[least] < best_.energy * (1 - relative_decrease))) {
+        (!best_.exists || energies[least] < best_.energy * (1 - relative_decrease))) {
       if (team_ != nullptr) share(found, least);
       found.start = descents_ + least;
       best_ = std::move(found);
@@ -507,7 +508,7 @@ FoundField JumpSearch::below_cuts(FoundField mode) {
         }
     if (!(least < mode.energy * (1 - tolerance))) break;
     FoundField found = descend(std::move(best), true, options_.gap, options_.iterations);
-    if (found.values.empty() || found.energy >= mode.energy) break;
+    if (!found.exists || found.energy >= mode.energy) break;
     mode = std::move(found);
   }
   return mode;
@@ -527,7 +528,7 @@ FoundField JumpSearch::finished(const FoundField& from) {
   FoundField found = on_first([&] {
     FoundField deep =
         descend(linalg::Vector(problem_.layout, from.values), true, options_.gap, options_.iterations);
-    return deep.values.empty() ? deep : below_cuts(std::move(deep));
+    return !deep.exists ? deep : below_cuts(std::move(deep));
   });
   found.start = from.start;
   return found;
@@ -537,7 +538,7 @@ bool JumpSearch::find_next(const std::function<void(double)>& observe) {
   admm_.set_modes(fields_);
   FoundField best = best_descent(choose_starts(), observe);
   ++searches_;
-  if (best.values.empty()) return false;
+  if (!best.exists) return false;
   insert(finished(best));
   return true;
 }
@@ -553,7 +554,7 @@ void JumpSearch::insert(FoundField mode) {
   cuts_of_modes_.resize(modes_.size());
   admm_.set_modes(fields_);
   FoundField again = finished(mode);
-  if (again.values.empty() || again.energy >= mode.energy * (1 - tolerance)) {
+  if (!again.exists || again.energy >= mode.energy * (1 - tolerance)) {
     // Fewer conditions have not helped the mode, and more do not change that the others are fixed points.
     mode.gap = std::max(mode.gap, again.gap);
     add_mode(std::move(mode));

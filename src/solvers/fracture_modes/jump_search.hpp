@@ -16,13 +16,14 @@ struct FoundField {
   std::vector<double> values;
   double energy = 0, gap = 0;
   int iterations = 0, start = 0;
+  bool exists = false; ///< ranks without nodes have no values of any
 };
 
 /// Where a JumpSearch stands, but for what follows from its arguments.
 struct JumpSearchState {
   std::vector<FoundField> modes, dropped;
   int searches = 0, descents = 0;
-  FoundField best; ///< without values: none yet
+  FoundField best; ///< may not exist yet
 };
 
 /// Modes of a JumpProblem one after the other, each the field of the least energy that is found with mass
