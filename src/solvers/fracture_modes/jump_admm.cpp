@@ -49,7 +49,8 @@ std::shared_ptr<const linalg::NodeGraph> coupling(const JumpProblem& problem) {
 
 JumpAdmm::JumpAdmm(const JumpProblem& problem, std::span<const linalg::Vector> zero_modes)
     : problem_(&problem), zero_modes_(zero_modes), by_component_(problem.isotropic),
-      matrix_layout_(problem.layout), v_(problem.layout), right_(problem.layout), change_(problem.layout) {
+      has_stiffness_(problem.comm().any(!problem.elements.empty())), matrix_layout_(problem.layout),
+      v_(problem.layout), right_(problem.layout), change_(problem.layout) {
   if (by_component_) {
     auto layout = std::make_shared<linalg::VectorLayout>(*problem.layout);
     layout->block_size = 1;
@@ -179,7 +180,7 @@ linalg::Vector JumpAdmm::response_of(const linalg::Vector& field) {
 }
 
 void JumpAdmm::update_responses(std::size_t from) {
-  if (rho_of_matrix_ == 0 || (!problem_->elements.empty() && rho_ != rho_of_matrix_)) {
+  if (rho_of_matrix_ == 0 || (has_stiffness_ && rho_ != rho_of_matrix_)) {
     assemble();
     from = 0;
   }
@@ -335,7 +336,7 @@ void JumpAdmm::measure() {
   progress_.primal = std::sqrt(sums[2] / std::max(sums[4], 1e-300));
   progress_.dual = std::sqrt(sums[3] / std::max(sums[5], 1e-300));
   progress_.energy = sums[6] + sums[1];
-  const double scale = problem.elements.empty() || largest > 1 ? 1 / std::max(largest, 1e-300) : 1;
+  const double scale = !has_stiffness_ || largest > 1 ? 1 / std::max(largest, 1e-300) : 1;
   // tau M in the step to the last v is not in the energy.
   const double of_step = 2 * rho_ * tau_ * std::sqrt(mass_product(problem, v_, v_)) * last_step_;
   progress_.bound = (sums[6] + sums[0] - of_step) * scale;
@@ -349,7 +350,7 @@ void JumpAdmm::balance() {
   rho_ *= factor;
   for (double& value : u_) value /= factor;
   multipliers_ /= factor;
-  if (!problem_->elements.empty()) update_responses(0);
+  if (has_stiffness_) update_responses(0);
 }
 
 void JumpAdmm::iterate(int count) {

@@ -60,7 +60,8 @@ private:
 
   const JumpProblem* problem_;
   std::span<const linalg::Vector> zero_modes_;
-  bool by_component_; ///< the matrix has one row per node
+  bool by_component_;  ///< the matrix has one row per node
+  bool has_stiffness_; ///< on some rank
   std::shared_ptr<const linalg::VectorLayout> matrix_layout_;
   linalg::BlockMatrix matrix_;
   std::unique_ptr<linalg::LinearSolver> solver_;

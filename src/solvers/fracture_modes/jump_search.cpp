@@ -66,7 +66,9 @@ void JumpSearch::glue_unbreakable(std::vector<double>& field) const {
   painted = problem_.comm().all_gather_parts(painted);
   std::ranges::sort(painted);
   painted.erase(std::unique(painted.begin(), painted.end()), painted.end());
-  const std::size_t width = field.size() / problem_.layout->num_owned; // numbers per node
+  const LocalIndex owned = problem_.layout->num_owned;
+  const std::size_t width = // numbers per node; a rank without nodes does not know
+      problem_.comm().max(owned > 0 ? GlobalIndex(field.size()) / owned : GlobalIndex{0});
   std::vector<double> sums(painted.size() * (width + 1), 0.0);
   const auto part_of = [&](LocalIndex node) {
     const auto place = std::ranges::lower_bound(painted, first[node]);
