@@ -123,7 +123,7 @@ void warn_of_overlap(const BondedParticles& problem, double deepest) {
 ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping::State& from,
                                                                   const ParticleLedger& before, double time,
                                                                   double dt) {
-  constexpr int most = 64;
+  const int most = has_barrier() ? 64 : 1;
   const std::vector<char> broken_before(problem.bonds->broken().begin(), problem.bonds->broken().end());
   for (int refinement = 1;; refinement *= 2) {
     ParticleStep step = take_sub_steps(from, before, time, dt, refinement);
