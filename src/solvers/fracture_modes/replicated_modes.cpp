@@ -184,8 +184,9 @@ void ReplicatedModes::insert(FoundMode mode) {
     return;
   }
   again.start = mode.start;
-  add_mode(std::move(again));
   for (const FoundMode& other : later) dropped_.push_back(other.field);
+  // It may have less energy than modes before, too.
+  insert(std::move(again));
 }
 
 void ReplicatedModes::add_mode(FoundMode mode) {
