@@ -6,6 +6,16 @@
 
 namespace recoil::pieces {
 
+/// Area of a triangle [m^2] or length of an edge [m] of a surface, by its vertices.
+template <int dim>
+double facet_size(const FacetMesh<dim>& surface, const std::array<std::int32_t, dim>& facet) {
+  const Point<dim> edge = surface.vertices[facet[1]] - surface.vertices[facet[0]];
+  if constexpr (dim == 2)
+    return edge.norm();
+  else
+    return edge.cross(surface.vertices[facet[2]] - surface.vertices[facet[0]]).norm() / 2;
+}
+
 /// Volume, centre and moments of inertia of a homogeneous body of density 1.
 template <int dim>
 struct Moments {

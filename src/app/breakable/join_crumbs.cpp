@@ -5,22 +5,12 @@
 #include <optional>
 #include <set>
 
-#include <Eigen/Geometry>
-
 #include "recoil/cage/manifold.hpp"
+#include "recoil/pieces/moments.hpp"
 
 namespace recoil::app {
 
 namespace {
-
-template <int dim>
-double size_of_facet(const cage::FacetMesh<dim>& mesh, const std::array<std::int32_t, dim>& facet) {
-  const cage::Point<dim> edge = mesh.vertices[facet[1]] - mesh.vertices[facet[0]];
-  if constexpr (dim == 2)
-    return edge.norm();
-  else
-    return edge.cross(mesh.vertices[facet[2]] - mesh.vertices[facet[0]]).norm() / 2;
-}
 
 /// The label beyond most of the faults of a piece; -1 for a piece without faults.
 template <int dim>
@@ -28,7 +18,7 @@ std::int32_t main_neighbour(const pieces::Piece<dim>& piece) {
   std::map<std::int32_t, double> areas;
   for (std::size_t f = 0; f < piece.neighbours.size(); ++f)
     if (piece.neighbours[f] >= 0)
-      areas[piece.neighbours[f]] += size_of_facet<dim>(piece.mesh, piece.mesh.facets[f]);
+      areas[piece.neighbours[f]] += pieces::facet_size<dim>(piece.mesh, piece.mesh.facets[f]);
   if (areas.empty()) return -1;
   return std::ranges::max_element(areas, {}, [](const auto& entry) { return entry.second; })->first;
 }

@@ -36,15 +36,6 @@ OrderedJson inertia_of(const pieces::Moments<dim>& moments, double density) {
   return rows;
 }
 
-template <int dim>
-double measure(const cage::FacetMesh<dim>& mesh, const std::array<std::int32_t, dim>& facet) {
-  const cage::Point<dim> edge = mesh.vertices[facet[1]] - mesh.vertices[facet[0]];
-  if constexpr (dim == 2)
-    return edge.norm();
-  else
-    return edge.cross(mesh.vertices[facet[2]] - mesh.vertices[facet[0]]).norm() / 2;
-}
-
 /// What an impact does to the shape as a whole.
 template <int dim>
 struct Outcome {
@@ -74,7 +65,7 @@ OrderedJson describe_piece(const BodyPiece<dim>& piece, const std::string& file,
   double surface_area = 0;
   std::map<std::int32_t, double> fault_areas;
   for (std::size_t f = 0; f < piece.piece.mesh.facets.size(); ++f) {
-    const double area = measure<dim>(piece.piece.mesh, piece.piece.mesh.facets[f]);
+    const double area = pieces::facet_size<dim>(piece.piece.mesh, piece.piece.mesh.facets[f]);
     (piece.piece.neighbours[f] < 0 ? surface_area : fault_areas[piece.piece.neighbours[f]]) += area;
   }
   OrderedJson neighbours = OrderedJson::array();
