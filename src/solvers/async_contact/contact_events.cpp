@@ -9,13 +9,15 @@ namespace recoil::solvers::async_contact {
 
 namespace {
 
-/// A certificate must hold for this share of the step of the layer; else the layer begins early, which does no harm.
+/// A certificate must hold for this share of the step of the layer; else the layer begins early, which does
+/// no harm.
 constexpr double least_certificate = 0.5;
 /// A layer without force ends if its certificate holds for so many of its steps.
 constexpr double worth_ending = 8;
 
 geometry::StencilKind stencil_kind(PairKind kind) {
-  return kind == PairKind::vertex_triangle ? geometry::StencilKind::vertex_face : geometry::StencilKind::edge_edge;
+  return kind == PairKind::vertex_triangle ? geometry::StencilKind::vertex_face
+                                           : geometry::StencilKind::edge_edge;
 }
 
 } // namespace
@@ -34,6 +36,7 @@ Gap Integrator::Engine::gap(const ContactPair& pair, Tick t) const {
     if (pair.kind == PairKind::sphere_plane) {
       result.normal = pair.direction; // it never changes
       result.value = between.dot(result.normal) - pair.radii;
+      result.points.col(1) = result.points.col(0); // the plane is pushed where it is touched
     } else {
       const double distance = between.norm();
       result.normal = between / distance;
@@ -69,11 +72,13 @@ void Integrator::Engine::schedule(std::int32_t index) {
   const ContactPair& pair = pairs[index];
   EventKey key{never, 0};
   // What lies beyond the end of the window is looked at when the next one begins.
-  if (pair.certificate < window_end) key = {pair.certificate, event_order(EventClass::certificate, 1, pair.number)};
+  if (pair.certificate < window_end)
+    key = {pair.certificate, event_order(EventClass::certificate, 1, pair.number)};
   for (int layer = pair.depth; layer >= 1; --layer)
     if (pair.layers[layer - 1].next <= key.tick)
       key = {pair.layers[layer - 1].next, event_order(EventClass::penalty, layer, pair.number)};
-  if (pair.anchor.next <= key.tick) key = {pair.anchor.next, event_order(EventClass::penalty, 0, pair.number)};
+  if (pair.anchor.next <= key.tick)
+    key = {pair.anchor.next, event_order(EventClass::penalty, 0, pair.number)};
   heap.put(first_pair + index, key);
 }
 
@@ -165,8 +170,8 @@ void Integrator::Engine::start_anchor(ContactPair& pair, Tick t) const {
   pair.anchor.next = Clock{0, pair.anchor.step}.first_after(t);
 }
 
-/// The tangential spring follows the sliding of the contact over the last step, turned into the present tangential
-/// plane, and is shortened to Coulomb's bound.
+/// The tangential spring follows the sliding of the contact over the last step, turned into the present
+/// tangential plane, and is shortened to Coulomb's bound.
 void Integrator::Engine::anchor_event(ContactPair& pair, Tick t) {
   ++counts.anchors;
   const double h = seconds(pair.anchor.step), k = model.contact.anchor_stiffness;
@@ -175,7 +180,8 @@ void Integrator::Engine::anchor_event(ContactPair& pair, Tick t) {
   double normal_force = 0;
   for (int layer = 1; layer <= pair.depth && layer_distance(layer) > at.value; ++layer)
     normal_force += layer_stiffness(layer) * (layer_distance(layer) - at.value);
-  if (normal_force == 0) return release_anchor(pair); // contact is lost: the next one begins with a new spring
+  if (normal_force == 0)
+    return release_anchor(pair); // contact is lost: the next one begins with a new spring
   Eigen::Vector3d sliding = Eigen::Vector3d::Zero();
   for (int i = 0; i < pair.num_vertices; ++i) sliding += at.weights[i] * vertices[pair.vertices[i]].v;
   Eigen::Vector3d displacement = pair.anchor_displacement + h * sliding;
@@ -199,10 +205,12 @@ void Integrator::Engine::activate_layer(ContactPair& pair, Tick t) {
   if (step < 1 || layer > model.contact.max_layers) {
     --pair.depth;
     pair.certificate = never;
-    return fail(Outcome::too_deep,
-                fmt::format("contact of vertices {} and {} has layer {} at {} s: primitives are pressed together without "
-                            "bound, or stiffness, eta and velocities do not fit together",
-                            pair.vertices[0], pair.vertices[pair.num_first], layer, seconds(t)));
+    return fail(
+        Outcome::too_deep,
+        fmt::format(
+            "contact of vertices {} and {} has layer {} at {} s: primitives are pressed together without "
+            "bound, or stiffness, eta and velocities do not fit together",
+            pair.vertices[0], pair.vertices[pair.num_first], layer, seconds(t)));
   }
   if (std::ssize(pair.layers) < layer) pair.layers.resize(layer);
   pair.layers[layer - 1] = {model.contact.aligned ? Clock{0, step}.first_after(t) : t + 1, step};
@@ -223,10 +231,11 @@ void Integrator::Engine::certify(ContactPair& pair, const Gap& at, Tick t) {
   }
 }
 
-Tick Integrator::Engine::clear_until(const ContactPair& pair, Tick t, bool bounded) const {
-  // The slab moves with the primitives in its direction: it fits in as long as each vertex of the one is further
-  // than its thickness from each vertex of the other.
+Tick Integrator::Engine::clear_until(const ContactPair& pair, Tick t) const {
+  // The slab moves with the primitives in its direction: it fits in as long as each vertex of the one is
+  // further than its thickness from each vertex of the other.
   std::array<double, 4> height, rate;
+  const bool bounded = certificates == Certificates::windows;
   const double size = bounded ? pair.direction.lpNorm<1>() : 0;
   for (int i = 0; i < pair.num_vertices; ++i) {
     const LocalIndex v = pair.vertices[i];
@@ -255,6 +264,19 @@ Tick Integrator::Engine::clear_until(const ContactPair& pair, Tick t, bool bound
   return duration == never || t > never - duration ? never : t + std::max<Tick>(duration - 1, 0);
 }
 
+bool Integrator::Engine::boxes_are_clear(const ContactPair& pair) const {
+  double first = std::numeric_limits<double>::infinity(), second = -first;
+  for (int i = 0; i < pair.num_vertices; ++i) {
+    const VertexBox& box = boxes[pair.vertices[i]];
+    const auto upwards = pair.direction.array() > 0;
+    if (i < pair.num_first)
+      first = std::min(first, pair.direction.dot(upwards.select(box.low, box.high).matrix()));
+    else
+      second = std::max(second, pair.direction.dot(upwards.select(box.high, box.low).matrix()));
+  }
+  return first - second >= pair.thickness * (1 + 1e-12) + coordinate_rounding;
+}
+
 void Integrator::Engine::renew_certificates(LocalIndex vertex, Tick t) {
   for (std::int32_t k = pair_starts[vertex]; k < pair_starts[vertex + 1]; ++k) {
     ContactPair& pair = pairs[pair_lists[k]];
@@ -267,8 +289,8 @@ void Integrator::Engine::renew_certificates(LocalIndex vertex, Tick t) {
   }
 }
 
-/// A vertex is faster than was expected: its bound is widened, the window ends before it may leave its box, and
-/// certificates that were based on the old bound are renewed.
+/// A vertex is faster than was expected: its bound is widened, the window ends before it may leave its box,
+/// and certificates that were based on the old bound are renewed.
 void Integrator::Engine::exceeded(LocalIndex vertex, Tick t) {
   ++counts.exceeded;
   SpeedBound& bound = bounds[vertex];

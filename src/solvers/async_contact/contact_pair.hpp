@@ -54,8 +54,8 @@ struct ContactPair {
   Eigen::Vector3d anchor_displacement = Eigen::Vector3d::Zero();
 };
 
-/// Gap of a pair, its direction (from the second primitive to the first) and the weights of the closest points:
-/// gap = normal . sum_i weights_i x_i - radii.
+/// Gap of a pair, its direction (from the second primitive to the first) and the weights of the closest
+/// points: gap = normal . sum_i weights_i x_i - radii.
 struct Gap {
   double value;
   Eigen::Vector3d normal;

@@ -78,14 +78,16 @@ double squared_frequency(const Membrane& membrane, double least_mass) {
   Matrix32 G;
   G << -membrane.inverse_rest.colwise().sum(), membrane.inverse_rest;
   const Eigen::Matrix2d S = G.transpose() * G;
-  const double mean = 0.5 * S.trace(), greatest = mean + std::sqrt(std::max(0.0, mean * mean - S.determinant()));
+  const double mean = 0.5 * S.trace(),
+               greatest = mean + std::sqrt(std::max(0.0, mean * mean - S.determinant()));
   return membrane.area * membrane.stiffness / (1 - membrane.poisson) * greatest / least_mass;
 }
 
 BendingHinge make_hinge(const std::array<LocalIndex, 4>& vertices, const Points<4>& rest,
                         double bending_stiffness) {
   const Eigen::Vector3d e = rest.col(1) - rest.col(0);
-  const double areas = 0.5 * (e.cross(rest.col(2) - rest.col(0)).norm() + e.cross(rest.col(3) - rest.col(0)).norm());
+  const double areas =
+      0.5 * (e.cross(rest.col(2) - rest.col(0)).norm() + e.cross(rest.col(3) - rest.col(0)).norm());
   return {.vertices = vertices,
           .coefficient = 3 * bending_stiffness * e.squaredNorm() / areas,
           .rest_angle = surface::fold_angle(rest),
@@ -114,7 +116,8 @@ Points<4> gradient(const BendingHinge& hinge, const Points<4>& x) {
   return 2 * hinge.coefficient * (surface::fold_angle(x) - hinge.rest_angle) * angle_gradient(x);
 }
 
-double squared_frequency(const BendingHinge& hinge, const Points<4>& rest, const Eigen::Vector4d& inverse_masses) {
+double squared_frequency(const BendingHinge& hinge, const Points<4>& rest,
+                         const Eigen::Vector4d& inverse_masses) {
   return 2 * hinge.coefficient * angle_gradient(rest).colwise().squaredNorm().dot(inverse_masses);
 }
 

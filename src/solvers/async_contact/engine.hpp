@@ -23,8 +23,8 @@ struct VertexBox {
   Eigen::Vector3d low, high;
 };
 
-/// The run itself. Events have slots: gravity, the end of the window, scripts, springs, membranes, hinges, then the
-/// pairs of the present window.
+/// The run itself. Events have slots: gravity, the end of the window, scripts, springs, membranes, hinges,
+/// then the pairs of the present window.
 struct Integrator::Engine {
   Model model;
   Certificates certificates;
@@ -45,15 +45,15 @@ struct Integrator::Engine {
   std::int32_t first_script = 2, first_spring = 0, first_membrane = 0, first_hinge = 0, first_pair = 0;
 
   std::vector<ContactPair> pairs;
-  std::vector<ContactPair> old_pairs;       ///< those of the window before, while a new one begins
-  std::vector<AnchorState> restored;        ///< anchors of a restored run, ascending in number
-  std::vector<std::int32_t> pair_starts;    ///< pairs of each vertex are pair_lists[pair_starts[v]] ..
-  std::vector<std::int32_t> pair_lists;     //
-  std::vector<std::uint64_t> candidates;    ///< numbers of pairs, ascending
-  Tick window_end = 0;                      ///< time of the next search
-  Tick window = 0;                          ///< length of windows
-  Counts before;                            ///< when the window began
-  double coordinate_rounding = 0;           ///< bound of the rounding errors of gaps [m]
+  std::vector<ContactPair> old_pairs;            ///< those of the window before, while a new one begins
+  std::vector<AnchorState> restored;             ///< anchors of a restored run, ascending in number
+  std::vector<std::int32_t> pair_starts;         ///< pairs of each vertex are pair_lists[pair_starts[v]] ..
+  std::vector<std::int32_t> pair_lists;          //
+  std::vector<std::uint64_t> candidates;         ///< numbers of pairs, ascending
+  Tick window_end = 0;                           ///< time of the next search
+  Tick window = 0;                               ///< length of windows
+  Counts before;                                 ///< when the window began
+  double coordinate_rounding = 0;                ///< bound of the rounding errors of gaps [m]
   std::unique_ptr<parallel::Communicator> alone; ///< this rank, for searches
 
   Ledger ledger;
@@ -123,13 +123,12 @@ struct Integrator::Engine {
   void membrane_event(std::int32_t index, Tick t);
   void hinge_event(std::int32_t index, Tick t);
   template <int n>
-  double damp(const std::array<LocalIndex, n>& of, const Points<n>& x, Tick t, const Points<n>& force, double h);
+  double damp(const std::array<LocalIndex, n>& of, const Points<n>& x, Tick t, const Points<n>& force,
+              double h);
 
   // Contact (contact_events.cpp).
   double layer_distance(int layer) const { return 2 * model.contact.eta / layer; }
-  double layer_stiffness(int layer) const {
-    return 2.0 * layer * layer * layer * model.contact.stiffness;
-  }
+  double layer_stiffness(int layer) const { return 2.0 * layer * layer * layer * model.contact.stiffness; }
   Tick layer_step(const ContactPair& pair, int layer) const;
   Gap gap(const ContactPair& pair, Tick t) const;
   void pair_event(std::int32_t index, Tick t);
@@ -142,11 +141,10 @@ struct Integrator::Engine {
   /// Finds the certificate of the least layer that has one, activating those before. After time t.
   void certify(ContactPair& pair, const Gap& at, Tick t);
   /// Last time until which the slab in the direction of the pair fits in, from t on; t - 1: it does not now.
-  /// Under the present velocities, or under all that are within their bounds.
-  Tick clear_until(const ContactPair& pair, Tick t, bool bounded) const;
-  Tick clear_until(const ContactPair& pair, Tick t) const {
-    return clear_until(pair, t, certificates == Certificates::windows);
-  }
+  /// Under the present velocities, or in windows under all that are within their bounds.
+  Tick clear_until(const ContactPair& pair, Tick t) const;
+  /// Whether the slab in the direction of the pair fits in between wherever the vertices are in their boxes.
+  bool boxes_are_clear(const ContactPair& pair) const;
   void renew_certificates(LocalIndex vertex, Tick t);
   void exceeded(LocalIndex vertex, Tick t);
   void schedule(std::int32_t index);

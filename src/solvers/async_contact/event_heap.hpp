@@ -16,8 +16,8 @@ struct EventKey {
   }
 };
 
-/// Events by their keys, earliest first, each of which can be moved: a heap of four children per node that knows
-/// where each event is.
+/// Events by their keys, earliest first, each of which can be moved: a heap of four children per node that
+/// knows where each event is.
 class EventHeap {
 public:
   struct Entry {

@@ -77,7 +77,8 @@ Totals Integrator::Engine::totals() const {
     sum.angular_momentum += mass * q.cross(x.v);
   }
   for (const Spring& spring : model.springs) sum.spring += energy(spring, positions(spring.vertices, now));
-  for (const Membrane& membrane : model.membranes) sum.membrane += energy(membrane, positions(membrane.vertices, now));
+  for (const Membrane& membrane : model.membranes)
+    sum.membrane += energy(membrane, positions(membrane.vertices, now));
   for (std::size_t i = 0; i < model.hinges.size(); ++i) {
     BendingHinge hinge = model.hinges[i];
     hinge.rest_angle = rest_angles[i];
@@ -104,7 +105,9 @@ Integrator& Integrator::operator=(Integrator&&) noexcept = default;
 Outcome Integrator::advance_to(double time) { return engine_->advance_to(engine_->model.tick.floor(time)); }
 const std::string& Integrator::diagnosis() const { return engine_->diagnosis; }
 double Integrator::time() const { return engine_->seconds(engine_->now); }
-Eigen::Vector3d Integrator::position(LocalIndex vertex) const { return engine_->position(vertex, engine_->now); }
+Eigen::Vector3d Integrator::position(LocalIndex vertex) const {
+  return engine_->position(vertex, engine_->now);
+}
 const Eigen::Vector3d& Integrator::velocity(LocalIndex vertex) const { return engine_->vertices[vertex].v; }
 const Model& Integrator::model() const { return engine_->model; }
 Totals Integrator::totals() const { return engine_->totals(); }
@@ -119,7 +122,8 @@ std::vector<Eigen::Vector3d> Integrator::positions() const {
 
 IntegratorState Integrator::state() const {
   const Engine& e = *engine_;
-  IntegratorState state{.tick = e.now, .vertices = e.vertices, .rest_angles = e.rest_angles, .anchors = {}, .ledger = e.ledger};
+  IntegratorState state{
+      .tick = e.now, .vertices = e.vertices, .rest_angles = e.rest_angles, .anchors = {}, .ledger = e.ledger};
   for (const ContactPair& pair : e.pairs)
     if (pair.anchor.next != never)
       state.anchors.push_back({pair.number, pair.last_contact, pair.anchor_displacement});
@@ -128,7 +132,8 @@ IntegratorState Integrator::state() const {
 
 double Integrator::smallest_gap() const {
   double least = std::numeric_limits<double>::infinity();
-  for (const ContactPair& pair : engine_->pairs) least = std::min(least, engine_->gap(pair, engine_->now).value);
+  for (const ContactPair& pair : engine_->pairs)
+    least = std::min(least, engine_->gap(pair, engine_->now).value);
   return least;
 }
 

@@ -29,12 +29,14 @@ void Integrator::Engine::start_clocks(Tick t) {
   const auto start = [&](std::int32_t slot, double step) {
     Clock& clock = clocks[slot];
     clock.step = model.tick.floor(step);
-    if (model.staggered) clock.phase = static_cast<Tick>(scatter(slot) % static_cast<std::uint64_t>(clock.step));
+    if (model.staggered)
+      clock.phase = static_cast<Tick>(scatter(slot) % static_cast<std::uint64_t>(clock.step));
     heap.put(slot, material_key(slot, clock.first_after(t)));
   };
   if (!model.gravity.isZero(0)) start(0, model.gravity_step);
   for (std::int32_t i = 0; i < std::ssize(model.springs); ++i) start(first_spring + i, model.springs[i].step);
-  for (std::int32_t i = 0; i < std::ssize(model.membranes); ++i) start(first_membrane + i, model.membranes[i].step);
+  for (std::int32_t i = 0; i < std::ssize(model.membranes); ++i)
+    start(first_membrane + i, model.membranes[i].step);
   for (std::int32_t i = 0; i < std::ssize(model.hinges); ++i) start(first_hinge + i, model.hinges[i].step);
 
   script_row.assign(model.scripts.size(), 0);
@@ -43,8 +45,8 @@ void Integrator::Engine::start_clocks(Tick t) {
     while (script_row[i] < std::ssize(entries) && model.tick.floor(entries[script_row[i]].time) <= t)
       ++script_row[i];
     if (script_row[i] < std::ssize(entries))
-      heap.put(first_script + i, {model.tick.floor(entries[script_row[i]].time),
-                                  event_order(EventClass::prescribed, 0, i)});
+      heap.put(first_script + i,
+               {model.tick.floor(entries[script_row[i]].time), event_order(EventClass::prescribed, 0, i)});
   }
 }
 
@@ -102,9 +104,9 @@ void Integrator::Engine::script_event(std::int32_t script, Tick t) {
                                       : EventKey{never, 0});
 }
 
-/// Decreases the velocity along `force` / mass, the gradient of a Rayleigh dissipation, as far as exact decay in
-/// this direction would for a time h: never beyond the rest of it, so that it always dissipates. Returns the
-/// energy lost.
+/// Decreases the velocity along `force` / mass, the gradient of a Rayleigh dissipation, as far as exact decay
+/// in this direction would for a time h: never beyond the rest of it, so that it always dissipates. Returns
+/// the energy lost.
 template <int n>
 double Integrator::Engine::damp(const std::array<LocalIndex, n>& of, const Points<n>& x, Tick t,
                                 const Points<n>& force, double h) {
@@ -144,15 +146,15 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
   double trace = 0;
   const Points<3> force = gradient(membrane, x, &trace);
   if (trace > 0.5 * (model.max_stretch * model.max_stretch - 1))
-    fail(Outcome::overstretched,
-         fmt::format("membrane {} of vertices {}, {}, {} is stretched beyond {} at {} s: make the loads smaller, or the "
-                     "steps (alpha) smaller and max_stretch larger",
-                     index, membrane.vertices[0], membrane.vertices[1], membrane.vertices[2], model.max_stretch,
-                     seconds(t)));
+    fail(Outcome::overstretched, fmt::format("membrane {} of vertices {}, {}, {} is stretched beyond {} at "
+                                             "{} s: make the loads smaller, or the "
+                                             "steps (alpha) smaller and max_stretch larger",
+                                             index, membrane.vertices[0], membrane.vertices[1],
+                                             membrane.vertices[2], model.max_stretch, seconds(t)));
   for (int i = 0; i < 3; ++i) kick(membrane.vertices[i], x.col(i), t, -h * force.col(i));
   if (membrane.damping > 0)
-    ledger.stretch_damping += damp<3>(membrane.vertices, x, t,
-                                      damping_gradient(membrane, x, velocities(membrane.vertices)), h);
+    ledger.stretch_damping +=
+        damp<3>(membrane.vertices, x, t, damping_gradient(membrane, x, velocities(membrane.vertices)), h);
   velocities_changed(membrane.vertices, t);
 }
 
@@ -169,7 +171,8 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
     bend -= flow;
   }
   const Points<4> turn = angle_gradient(x);
-  for (int i = 0; i < 4; ++i) kick(hinge.vertices[i], x.col(i), t, -h * 2 * hinge.coefficient * bend * turn.col(i));
+  for (int i = 0; i < 4; ++i)
+    kick(hinge.vertices[i], x.col(i), t, -h * 2 * hinge.coefficient * bend * turn.col(i));
   if (hinge.damping > 0) {
     const double rate = turn.cwiseProduct(velocities(hinge.vertices)).sum();
     ledger.bend_damping += damp<4>(hinge.vertices, x, t, 2 * hinge.damping * rate * turn, h);

@@ -41,7 +41,8 @@ void check_vertices(const Model& model, const List& list, const char* name) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const auto check_one = [&](LocalIndex v) {
       require(v >= 0 && v < model.num_vertices(),
-              fmt::format("{} {} names vertex {} of {}: use vertices that exist", name, i, v, model.num_vertices()));
+              fmt::format("{} {} names vertex {} of {}: use vertices that exist", name, i, v,
+                          model.num_vertices()));
     };
     if constexpr (requires { list[i].vertices; })
       for (const LocalIndex v : list[i].vertices) check_one(v);
@@ -61,8 +62,8 @@ template <class List>
 void check_steps(const Model& model, const List& list, const char* name) {
   for (std::size_t i = 0; i < list.size(); ++i)
     require(list[i].step >= model.tick.seconds() && list[i].step < 1e6,
-            fmt::format("{} {} has a step of {} s: give it one of at least a tick, {} s", name, i, list[i].step,
-                        model.tick.seconds()));
+            fmt::format("{} {} has a step of {} s: give it one of at least a tick, {} s", name, i,
+                        list[i].step, model.tick.seconds()));
 }
 
 } // namespace
@@ -70,13 +71,16 @@ void check_steps(const Model& model, const List& list, const char* name) {
 void check(const Model& model) {
   const std::size_t n = model.positions.size();
   require(n > 0, "the model has no vertices: add some");
-  require(model.velocities.size() == n && model.masses.size() == n && model.radii.size() == n,
-          "positions, velocities, masses and radii of vertices differ in number: give one of each per vertex");
+  require(
+      model.velocities.size() == n && model.masses.size() == n && model.radii.size() == n,
+      "positions, velocities, masses and radii of vertices differ in number: give one of each per vertex");
   for (std::size_t v = 0; v < n; ++v) {
     require(model.positions[v].allFinite() && model.velocities[v].allFinite(),
             fmt::format("vertex {} has a position or velocity that is not finite", v));
-    require(model.masses[v] > 0, fmt::format("vertex {} has mass {}: give a positive one", v, model.masses[v]));
-    require(model.radii[v] >= 0, fmt::format("vertex {} has radius {}: give one that is not negative", v, model.radii[v]));
+    require(model.masses[v] > 0,
+            fmt::format("vertex {} has mass {}: give a positive one", v, model.masses[v]));
+    require(model.radii[v] >= 0,
+            fmt::format("vertex {} has radius {}: give one that is not negative", v, model.radii[v]));
   }
   check_vertices(model, model.springs, "spring");
   check_vertices(model, model.membranes, "membrane");
@@ -98,7 +102,8 @@ void check(const Model& model) {
   for (std::size_t i = 0; i < model.scripts.size(); ++i) {
     double last = 0;
     for (const LocalIndex v : model.scripts[i].vertices)
-      require(std::isinf(model.masses[v]), fmt::format("script {} moves vertex {}, which has a finite mass: prescribe it", i, v));
+      require(std::isinf(model.masses[v]),
+              fmt::format("script {} moves vertex {}, which has a finite mass: prescribe it", i, v));
     for (const Script::Entry& entry : model.scripts[i].entries) {
       require(entry.time > last, fmt::format("script {}: times must ascend and be later than 0", i));
       last = entry.time;
@@ -107,9 +112,12 @@ void check(const Model& model) {
   const ContactSettings& contact = model.contact;
   require(contact.eta > 0 && contact.stiffness > 0, "contact: eta and stiffness must be positive");
   require(contact.alpha > 0 && contact.alpha <= 0.5, "contact: alpha must be between 0 and 0.5");
-  require(contact.restitution >= 0 && contact.restitution <= 1, "contact: restitution must be between 0 and 1");
-  require(contact.friction >= 0 && contact.anchor_stiffness >= 0, "contact: friction and anchor_stiffness must not be negative");
-  require(contact.max_layers >= 1 && contact.max_layers < 1 << (62 - pair_bits), "contact: max_layers must be between 1 and 16383");
+  require(contact.restitution >= 0 && contact.restitution <= 1,
+          "contact: restitution must be between 0 and 1");
+  require(contact.friction >= 0 && contact.anchor_stiffness >= 0,
+          "contact: friction and anchor_stiffness must not be negative");
+  require(contact.max_layers >= 1 && contact.max_layers < 1 << (62 - pair_bits),
+          "contact: max_layers must be between 1 and 16383");
 }
 
 } // namespace recoil::solvers::async_contact

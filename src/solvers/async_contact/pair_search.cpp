@@ -55,11 +55,12 @@ void Integrator::Engine::begin_window(Tick t) {
 
 /// Windows are as long as looking after the pairs costs about what finding them does.
 void Integrator::Engine::adapt_window() {
-  const std::int64_t primitives = std::ssize(model.points) + std::ssize(model.edges) + std::ssize(model.triangles) +
-                                  std::ssize(model.spheres);
+  const std::int64_t primitives = std::ssize(model.points) + std::ssize(model.edges) +
+                                  std::ssize(model.triangles) + std::ssize(model.spheres);
   const std::int64_t found = std::ssize(candidates);
   const std::int64_t search = 50 * primitives + 10 * found;
-  const std::int64_t care = 2 * (counts.renewals - before.renewals) + 10 * (counts.certificates - before.certificates) +
+  const std::int64_t care = 2 * (counts.renewals - before.renewals) +
+                            10 * (counts.certificates - before.certificates) +
                             10 * (counts.idle_layers - before.idle_layers);
   if (care > search || found > 60 * primitives)
     window = std::max<Tick>(1, window - window / 4);
@@ -81,7 +82,8 @@ void Integrator::Engine::bound_speeds(Tick t) {
   const double spread = count > 0 ? std::sqrt(std::max(0.0, squares / count - mean.squaredNorm())) : 0;
   const double duration = seconds(window);
   // Moving by eta does no harm; in free flight a vertex is as fast as gravity makes it.
-  const double least = model.contact.eta / duration + 1.01 * duration * model.gravity.lpNorm<Eigen::Infinity>();
+  const double least =
+      model.contact.eta / duration + 1.01 * duration * model.gravity.lpNorm<Eigen::Infinity>();
   double size = 0;
   for (std::size_t v = 0; v < n; ++v) {
     const VertexState& x = vertices[v];
@@ -104,8 +106,9 @@ void Integrator::Engine::find_candidates() {
     const double around = margin + model.radii[v];
     return collide::Box<3>(boxes[v].low.array() - around, boxes[v].high.array() + around);
   };
-  const std::array<collide::ItemSet<3>, 4> sets{item_set<1>(model.points, box_of), item_set<3>(model.triangles, box_of),
-                                                item_set<2>(model.edges, box_of), item_set<1>(model.spheres, box_of)};
+  const std::array<collide::ItemSet<3>, 4> sets{
+      item_set<1>(model.points, box_of), item_set<3>(model.triangles, box_of),
+      item_set<2>(model.edges, box_of), item_set<1>(model.spheres, box_of)};
   const std::array<collide::SetPair, 3> which{collide::SetPair{0, 1}, {2, 2}, {3, 3}};
   const collide::Candidates found = collide::find_candidates<3>(*alone, sets, which, {});
   candidates.clear();
@@ -114,7 +117,8 @@ void Integrator::Engine::find_candidates() {
     for (const auto& pair : found.pairs[k]) candidates.push_back(pair_number(kinds[k], pair[0], pair[1]));
 
   const auto meets = [&](LocalIndex v, const Plane& plane) {
-    const Eigen::Vector3d low = boxes[v].low - boxes[plane.vertex].high, high = boxes[v].high - boxes[plane.vertex].low;
+    const Eigen::Vector3d low = boxes[v].low - boxes[plane.vertex].high,
+                          high = boxes[v].high - boxes[plane.vertex].low;
     const double least = (plane.normal.array() > 0).select(low, high).dot(plane.normal);
     return least < 2 * margin + model.radii[v];
   };
@@ -190,13 +194,14 @@ void Integrator::Engine::keep_pairs(Tick t) {
     }
     const Gap at = gap(pair, t);
     if (!(at.value > 0)) {
-      fail(Outcome::too_deep, fmt::format("vertices {} and {} of two primitives that collide touch at {} s: move them apart",
-                                          pair.vertices[0], pair.vertices[pair.num_first], seconds(t)));
+      fail(Outcome::too_deep,
+           fmt::format("vertices {} and {} of two primitives that collide touch at {} s: move them apart",
+                       pair.vertices[0], pair.vertices[pair.num_first], seconds(t)));
       return;
     }
     pair.direction = at.normal;
     pair.thickness = layer_distance(1) + pair.radii;
-    if (clear_until(pair, t, true) >= window_end) {
+    if (boxes_are_clear(pair)) {
       release_anchor(pair);
       continue;
     }

@@ -25,14 +25,17 @@ Points<static_cast<int>(n)> rest_points(const Model& model, const std::array<Loc
 }
 
 template <std::size_t n>
-Eigen::Matrix<double, static_cast<int>(n), 1> inverse_masses(const Model& model, const std::array<LocalIndex, n>& of) {
+Eigen::Matrix<double, static_cast<int>(n), 1> inverse_masses(const Model& model,
+                                                             const std::array<LocalIndex, n>& of) {
   Eigen::Matrix<double, static_cast<int>(n), 1> result;
   for (std::size_t i = 0; i < n; ++i) result[i] = 1 / model.masses[of[i]];
   return result;
 }
 
 /// Step of an element of the given greatest squared frequency.
-double stable_step(double alpha, double squared_frequency) { return alpha * 2 / std::sqrt(squared_frequency); }
+double stable_step(double alpha, double squared_frequency) {
+  return alpha * 2 / std::sqrt(squared_frequency);
+}
 
 /// Damping c next to stiffness k has the rate c / k w^2: a step that resolves it, too.
 double damped_step(double step, double damping, double stiffness, double squared_frequency) {
@@ -62,14 +65,17 @@ LocalIndex add_shell(Model& model, const surface::Surface<3>& surface, const She
   for (const auto& face : surface.faces()) {
     const auto vertices = shifted(face, first);
     model.triangles.push_back(vertices);
-    Membrane membrane = make_membrane(vertices, rest_points(model, vertices), material.stretching_stiffness, material.poisson);
+    Membrane membrane = make_membrane(vertices, rest_points(model, vertices), material.stretching_stiffness,
+                                      material.poisson);
     if (!(membrane.area > 0))
-      throw InputError(fmt::format("triangle of vertices {}, {}, {} has no area: take it out of the mesh", face[0], face[1], face[2]));
+      throw InputError(fmt::format("triangle of vertices {}, {}, {} has no area: take it out of the mesh",
+                                   face[0], face[1], face[2]));
     const double most = inverse_masses(model, vertices).maxCoeff();
     if (most == 0) continue;
     membrane.damping = material.stretch_damping;
     const double squared = squared_frequency(membrane, 1 / most);
-    membrane.step = damped_step(stable_step(material.alpha, squared), membrane.damping, membrane.stiffness, squared);
+    membrane.step =
+        damped_step(stable_step(material.alpha, squared), membrane.damping, membrane.stiffness, squared);
     if (membrane.stiffness > 0) model.membranes.push_back(membrane);
   }
   const surface::Hinges<3> found = surface::find_hinges<3>(surface);

@@ -11,8 +11,8 @@
 
 namespace recoil::solvers::async_contact {
 
-/// How it is known that a layer of contact is not needed yet. Both give the same motion, bit for bit: a layer that
-/// is integrated without need does nothing, and the clocks do not know when it became active.
+/// How it is known that a layer of contact is not needed yet. Both give the same motion, bit for bit: a layer
+/// that is integrated without need does nothing, and the clocks do not know when it became active.
 enum class Certificates : std::uint8_t {
   /// Separating slabs under the present velocities, renewed whenever one of these changes: the reference.
   slabs,
@@ -66,14 +66,15 @@ struct Counts {
   std::int64_t events() const { return elements + gravity + layers + idle_layers + anchors + certificates; }
 };
 
-/// Asynchronous variational integrator [Lew et al. 2003; Vouga et al. 2011] with penalty layers: each force is
-/// integrated at the times of its own clock, in the order of (time, class, number), vertices drift in straight lines in
-/// between. Contact is never passed through as long as no layer beyond the cap is asked for. The state after all
-/// events of a time depends on the model alone, not on the times at which it was looked at.
+/// Asynchronous variational integrator [Lew et al. 2003; Vouga et al. 2011] with penalty layers: each force
+/// is integrated at the times of its own clock, in the order of (time, class, number), vertices drift in
+/// straight lines in between. Contact is never passed through as long as no layer beyond the cap is asked
+/// for. The state after all events of a time depends on the model alone, not on the times at which it was
+/// looked at.
 class Integrator {
 public:
-  /// Begins at time 0 with the model's positions and velocities. @throws InputError if the model is wrong or if
-  /// primitives touch.
+  /// Begins at time 0 with the model's positions and velocities. @throws InputError if the model is wrong or
+  /// if primitives touch.
   explicit Integrator(Model model, Certificates certificates = Certificates::slabs);
   /// Goes on from `state` of a run with the same model.
   Integrator(Model model, const IntegratorState& state, Certificates certificates = Certificates::slabs);
@@ -81,7 +82,8 @@ public:
   Integrator(Integrator&&) noexcept;
   Integrator& operator=(Integrator&&) noexcept;
 
-  /// Handles all events up to `time` [s], that included. After an outcome other than `reached` it stays where it is.
+  /// Handles all events up to `time` [s], that included. After an outcome other than `reached` it stays where
+  /// it is.
   Outcome advance_to(double time);
   /// What ended the run: where and how to go on.
   const std::string& diagnosis() const;

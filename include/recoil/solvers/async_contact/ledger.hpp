@@ -13,8 +13,8 @@ namespace recoil::solvers::async_contact {
 ///
 /// Momenta hold to rounding, the energy up to the bounded oscillation of a variational integrator.
 struct Ledger {
-  /// On prescribed vertices by what they touch or hold [N s], its moment about the origin, and the work that moves
-  /// these vertices [J].
+  /// On prescribed vertices by what they touch or hold [N s], its moment about the origin, and the work that
+  /// moves these vertices [J].
   Eigen::Vector3d wall_impulse = Eigen::Vector3d::Zero(), wall_torque = Eigen::Vector3d::Zero();
   double wall_work = 0;
   Eigen::Vector3d gravity_impulse = Eigen::Vector3d::Zero(), gravity_torque = Eigen::Vector3d::Zero();
@@ -22,7 +22,8 @@ struct Ledger {
   Eigen::Vector3d friction_torque = Eigen::Vector3d::Zero();
 
   // Dissipation by cause [J].
-  double restitution = 0, friction = 0, stretch_damping = 0, bend_damping = 0, spring_damping = 0, plasticity = 0;
+  double restitution = 0, friction = 0, stretch_damping = 0, bend_damping = 0, spring_damping = 0,
+         plasticity = 0;
   double dissipation() const {
     return restitution + friction + stretch_damping + bend_damping + spring_damping + plasticity;
   }
