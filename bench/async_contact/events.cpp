@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   const Certificates certificates =
       argc > 3 && std::strcmp(argv[3], "windows") == 0 ? Certificates::windows : Certificates::slabs;
   if (argc > 1 && std::strcmp(argv[1], "cloth") == 0)
-    run(testing::cloths_above_spikes(28).model, duration, certificates);
+    run(testing::ClothsAboveSpikes(28).model, duration, certificates);
   else
     run(testing::random_discs(900, 3, 1), duration, certificates);
   MPI_Finalize();

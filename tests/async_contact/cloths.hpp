@@ -83,23 +83,31 @@ inline ShellMaterial cloth() {
   return {.stretching_stiffness = 50, .bending_stiffness = 1e-4, .area_density = 0.2};
 }
 
-/// Two cloths on nine spikes (a small version of the paper's).
-inline Shells cloths_above_spikes(int cells = 7) {
-  SheetText text;
-  for (const double height : {0.05, 0.058})
-    text.add_grid(cells, cells, [height](double s, double t) {
-      return Eigen::Vector3d(0.14 * s - 0.07, 0.14 * t - 0.07, height + 0.002 * std::sin(11 * s + 5 * t));
-    });
-  for (const double x : {-0.04, 0.0, 0.04})
-    for (const double y : {-0.04, 0.0, 0.04}) text.add_spike({x + 0.003, y - 0.002, 0}, 0.006, 0.04);
-  ShellMaterial material = cloth();
-  material.stretch_damping = 0.01;
-  material.bend_damping = 1e-6;
-  Shells shells(text, material);
-  shells.prescribe([](const Eigen::Vector3d& x) { return x.z() < 0.041; });
-  shells.model.gravity = {0, 0, -9.8};
-  shells.model.contact = {.eta = 1e-3, .stiffness = 200, .alpha = 0.05};
-  return shells;
-}
+/// Two cloths of `cells`^2 rectangles above nine spikes (a small version of the paper's).
+struct ClothsAboveSpikes : Shells {
+  explicit ClothsAboveSpikes(int cells = 7) : Shells(text(cells), damped()) {
+    prescribe([](const Eigen::Vector3d& x) { return x.z() < 0.041; });
+    model.gravity = {0, 0, -9.8};
+    model.contact = {.eta = cells > 20 ? 4e-4 : 1e-3, .stiffness = 200, .alpha = 0.05};
+  }
+
+private:
+  static SheetText text(int cells) {
+    SheetText result;
+    for (const double height : {0.05, 0.058})
+      result.add_grid(cells, cells, [height](double s, double t) {
+        return Eigen::Vector3d(0.14 * s - 0.07, 0.14 * t - 0.07, height + 0.002 * std::sin(11 * s + 5 * t));
+      });
+    for (const double x : {-0.04, 0.0, 0.04})
+      for (const double y : {-0.04, 0.0, 0.04}) result.add_spike({x + 0.003, y - 0.002, 0}, 0.006, 0.04);
+    return result;
+  }
+  static ShellMaterial damped() {
+    ShellMaterial material = cloth();
+    material.stretch_damping = 0.01;
+    material.bend_damping = 1e-6;
+    return material;
+  }
+};
 
 } // namespace recoil::solvers::async_contact::testing

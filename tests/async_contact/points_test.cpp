@@ -15,12 +15,14 @@ using testing::expect_balance;
 using testing::expect_same;
 using testing::random_discs;
 
-/// Two masses on a vertical spring that falls on a plane: length, stiffness, masses and gravity 1.
+/// Two masses on a vertical spring that falls on a plane: length, stiffness, masses and gravity 1. On a line
+/// the masses may pass each other without the spring turning round: the upper one is where it is less the
+/// length, on a spring without length. Its energy is 1 less.
 Model spring_above_plane(double alpha, bool aligned) {
   Model model;
   const LocalIndex low = model.add_sphere({0, 0, 1}, {0, 0, 0}, 1, 0);
-  const LocalIndex high = model.add_vertex({0, 0, 2}, {0, 0, 0}, 1);
-  model.springs.push_back({.vertices = {low, high}, .length = 1, .stiffness = 1, .step = 2e-3});
+  const LocalIndex high = model.add_vertex({0, 0, 1}, {0, 0, 0}, 1);
+  model.springs.push_back({.vertices = {low, high}, .length = 0, .stiffness = 1, .step = 2e-3});
   model.add_plane({0, 0, 0}, {0, 0, 1});
   model.gravity = {0, 0, -1};
   model.gravity_step = 2e-3;
@@ -38,7 +40,7 @@ EnergyHistory energies(Integrator& run, double duration, int samples) {
   EnergyHistory result;
   for (int i = 0; i < samples; ++i) {
     EXPECT_EQ(run.advance_to(duration * (i + 1) / samples), Outcome::reached) << run.diagnosis();
-    const double energy = run.totals().energy();
+    const double energy = run.totals().energy() + 1;
     result.means[4 * i / samples] += energy * 4 / samples;
     result.least = std::min(result.least, energy);
     result.greatest = std::max(result.greatest, energy);
@@ -51,7 +53,7 @@ TEST(AsyncPoints, SpringOnPlaneKeepsItsEnergy) {
   const EnergyHistory history = energies(run, 2000, 20000);
   EXPECT_NEAR(history.means[3], 3, 0.0015 * 3);
   EXPECT_LE(history.greatest - history.least, 0.02 * 3);
-  expect_balance(run, 3.0, 0.01 * 3);
+  expect_balance(run, 2.0, 0.01 * 3);
 
   Integrator unaligned(spring_above_plane(0.01, false));
   const EnergyHistory drift = energies(unaligned, 2000, 20000);
@@ -105,7 +107,7 @@ TEST(AsyncPoints, NoLayerIsMissed) {
     EXPECT_EQ(run.advance_to(duration), Outcome::reached);
     EXPECT_LE(run.counts().deepest, layers + 1); // the seventh layer is activated early at most
     EXPECT_NEAR(run.position(0).z(), q[0], 1e-6);
-    EXPECT_NEAR(run.position(1).z(), q[1], 1e-6);
+    EXPECT_NEAR(run.position(1).z(), q[1] - 1, 1e-6);
   }
 }
 

@@ -12,7 +12,7 @@ namespace recoil::solvers::async_contact {
 namespace shells_test {
 
 using testing::cloth;
-using testing::cloths_above_spikes;
+using testing::ClothsAboveSpikes;
 using testing::expect_balance;
 using testing::expect_same;
 using testing::SheetText;
@@ -68,7 +68,7 @@ TEST(AsyncShells, DampingAndPlasticityOnlyLose) {
 }
 
 TEST(AsyncShells, ClothsOnSpikesDoNotIntersect) {
-  const Shells shells = cloths_above_spikes();
+  const ClothsAboveSpikes shells;
   Integrator slabs(shells.model), windows(shells.model, Certificates::windows);
   const double energy = slabs.totals().energy();
   for (int i = 1; i <= 4; ++i) {

@@ -122,7 +122,7 @@ void Integrator::Engine::layer_event(ContactPair& pair, int layer, Tick t) {
   double response = 0; // inverse of the reduced mass
   for (int i = 0; i < pair.num_vertices; ++i)
     response += at.weights[i] * at.weights[i] * vertices[pair.vertices[i]].inverse_mass;
-  if (kept < 1) ledger.restitution += (full - impulse) * (speed + 0.5 * response * (full + impulse));
+  if (kept < 1) ledger.restitution += (full - impulse) * (speed + 0.5 * response * impulse);
   apply_along(pair, at, t, impulse * at.normal);
 
   if (model.contact.friction > 0) {
@@ -189,7 +189,7 @@ void Integrator::Engine::anchor_event(ContactPair& pair, Tick t) {
   const double length = displacement.norm(), bound = model.contact.friction * normal_force / k;
   if (length > bound) {
     displacement *= bound / length;
-    ledger.friction += 0.5 * k * (length * length - bound * bound);
+    ledger.friction += k * bound * (length - bound); // the force that has done the work is the bound
   }
   pair.anchor_displacement = displacement;
   const Eigen::Vector3d impulse = -h * k * displacement;

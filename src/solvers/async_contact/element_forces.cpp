@@ -129,7 +129,9 @@ double energy(const Spring& spring, const Points<2>& x) {
 Points<2> gradient(const Spring& spring, const Points<2>& x) {
   const Eigen::Vector3d e = x.col(1) - x.col(0);
   const double length = e.norm();
-  const Eigen::Vector3d force = spring.stiffness * (length - spring.length) / length * e;
+  const double slack =
+      spring.length > 0 ? spring.length / length : 0; // without rest length the force is linear
+  const Eigen::Vector3d force = spring.stiffness * (1 - slack) * e;
   Points<2> result;
   result << -force, force;
   return result;

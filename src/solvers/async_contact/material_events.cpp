@@ -167,7 +167,8 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
   if (std::abs(bend) > hinge.yield_angle) {
     const double flow = bend - std::copysign(hinge.yield_angle, bend);
     rest_angles[index] += flow;
-    ledger.plasticity += hinge.coefficient * (bend * bend - hinge.yield_angle * hinge.yield_angle);
+    ledger.plasticity +=
+        2 * hinge.coefficient * hinge.yield_angle * std::abs(flow); // by the force at the yield angle
     bend -= flow;
   }
   const Points<4> turn = angle_gradient(x);
