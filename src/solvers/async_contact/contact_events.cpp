@@ -184,7 +184,6 @@ void Integrator::Engine::anchor_event(ContactPair& pair, Tick t) {
     return release_anchor(pair); // contact is lost: the next one begins with a new spring
   Eigen::Vector3d sliding = Eigen::Vector3d::Zero();
   for (int i = 0; i < pair.num_vertices; ++i) sliding += at.weights[i] * vertices[pair.vertices[i]].v;
-  if (sliding.dot(at.normal) > 0) normal_force *= model.contact.restitution * model.contact.restitution;
   Eigen::Vector3d displacement = pair.anchor_displacement + h * sliding;
   displacement -= displacement.dot(at.normal) * at.normal;
   const double length = displacement.norm(), bound = model.contact.friction * normal_force / k;
