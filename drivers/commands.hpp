@@ -16,6 +16,8 @@ using Run = std::function<ExitCode(const parallel::Communicator&)>;
 void add_simulate(CLI::App& app, Run& run);
 void add_gradient(CLI::App& app, Run& run);
 void add_optimize(CLI::App& app, Run& run);
+void add_fracture(CLI::App& app, Run& run);
+void add_impact(CLI::App& app, Run& run);
 void add_validate(CLI::App& app, Run& run);
 void add_schema(CLI::App& app, Run& run);
 void add_info(CLI::App& app, Run& run);

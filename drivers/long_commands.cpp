@@ -1,6 +1,8 @@
 #include <limits>
 
 #include "commands.hpp"
+#include "recoil/app/fracture/fracture.hpp"
+#include "recoil/app/impact/impact.hpp"
 #include "recoil/app/run/phase_times.hpp"
 #include "recoil/app/run/simulate.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
@@ -93,6 +95,36 @@ void add_optimize(CLI::App& app, Run& run) {
                 "recoil optimize needs a study and a folder (recoil optimize study.json -o fit/), or "
                 "--restart fit/",
                 &app::optimize);
+}
+
+void add_fracture(CLI::App& app, Run& run) {
+  LongCommand<app::FractureOptions> fracture{
+      app.add_subcommand("fracture", "Find how a shape breaks: its fracture modes, and pieces for impacts")};
+  fracture.add_folders(fracture.options->shape, "shape", "Shape file (JSON)", "Folder to make",
+                       "Folder of an earlier search, to continue, on any number of ranks");
+  fracture.command->add_option(
+      "--of-pieces", fracture.options->pieces,
+      "Folder with piece_0.obj, ..: breaks these in the place of the mesh of the shape");
+  fracture.add_console_and_petsc();
+  fracture.call(run, &app::FractureOptions::shape,
+                "recoil fracture needs a shape and a folder (recoil fracture shape.json -o modes/), or "
+                "--restart modes/",
+                &app::fracture);
+}
+
+void add_impact(CLI::App& app, Run& run) {
+  LongCommand<app::ImpactCommand> impact{
+      app.add_subcommand("impact", "Break a shape by impacts, with the modes of recoil fracture")};
+  auto* modes = impact.command->add_option("modes", impact.options->modes, "Folder of recoil fracture");
+  impact.add_folders(impact.options->impacts, "impacts", "File of impacts (JSON)", "Folder of pieces to make",
+                     "Folder of pieces to complete, on any number of ranks");
+  impact.command->get_option("--restart")->excludes(modes);
+  impact.add_console_and_petsc();
+  impact.call(
+      run, &app::ImpactCommand::impacts,
+      "recoil impact needs modes, impacts and a folder (recoil impact modes/ impacts.json -o pieces/), "
+      "or --restart pieces/",
+      &app::impact);
 }
 
 } // namespace recoil::drivers

@@ -1,5 +1,6 @@
 #include "commands.hpp"
-#include "recoil/app/scene/option_keys.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 #include "recoil/base/option_names.hpp"
 #include "recoil/base/phases.hpp"
 #include "recoil/base/signals.hpp"
@@ -31,7 +32,9 @@ int main(int argc, char** argv) {
   // Before MPI and PETSc, which take a while to start.
   recoil::InterruptSignals::hold_until_exit();
   recoil::drivers::prepare_process();
-  recoil::set_option_names(recoil::app::keys_of_options());
+  recoil::OptionNames options = recoil::app::all_solvers().format().option_names();
+  options.merge(recoil::app::study_option_names());
+  recoil::set_option_names(std::move(options));
   int petsc_argc = 1;
   recoil::linalg::PetscSession session(&petsc_argc, &argv);
   const recoil::parallel::Communicator comm(MPI_COMM_WORLD);
@@ -44,6 +47,8 @@ int main(int argc, char** argv) {
   recoil::drivers::add_simulate(app, run);
   recoil::drivers::add_gradient(app, run);
   recoil::drivers::add_optimize(app, run);
+  recoil::drivers::add_fracture(app, run);
+  recoil::drivers::add_impact(app, run);
   recoil::drivers::add_validate(app, run);
   recoil::drivers::add_schema(app, run);
   recoil::drivers::add_info(app, run);

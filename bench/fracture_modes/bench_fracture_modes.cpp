@@ -1,5 +1,5 @@
 // Time and energy of fracture modes of a necked bar of 12 n^3 tetrahedra, and of impacts on it.
-//   mpirun -n 2 build/ci/bench_fracture_modes [n = 10] [modes = 10] [replicated elements = 200000] [largest
+//   mpirun -n 2 build/ci/bench_fracture_modes [n = 10] [modes = 10] [replicated elements = 40000] [largest
 //   move of a vertex, times n = 0.2]
 
 #include <algorithm>
@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
   const recoil::linalg::PetscSession session(&argc, &argv);
   ModeOptions options;
   options.count = static_cast<int>(argument(argc, argv, 2, 10));
-  options.replicated_elements = static_cast<GlobalIndex>(argument(argc, argv, 3, 200000));
+  options.replicated_elements =
+      static_cast<GlobalIndex>(argument(argc, argv, 3, double(options.replicated_elements)));
   run(static_cast<int>(argument(argc, argv, 1, 10)), options, argument(argc, argv, 4, 0.2));
   return 0;
 }

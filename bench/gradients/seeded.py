@@ -47,7 +47,7 @@ PRODUCTS = [
     *[(law + "/" + str(i), None, None, None, STATIC, "values", {"law": law}) for law in ("LinearElasticity", "FixedCorotational") for i in (0, 1)],
     ("elastic/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * virtual_work_shape_term", "shape += S * weight * virtual_work_shape_term", STATIC, "shape"),
     ("stress/constants", "src/potentials/elastic_derivatives.cpp", "weight * (inner_product<dim>(derivatives.by_P", "S * weight * (inner_product<dim>(derivatives.by_P", STATIC, "values"),
-    ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight *\n", "shape += S * weight *\n", STATIC, "shape"),
+    ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * (j.value(point)", "shape += S * weight * (j.value(point)", STATIC, "shape"),
     ("stress/du", "src/potentials/elastic_derivatives.cpp", "factor * points.weight(cell, q) * by_F, g)", "S * factor * points.weight(cell, q) * by_F, g)", STATIC, "values"),
     *[("damping/%d" % i, "src/potentials/damping.cpp", "+= weight * inner_product<dim>(stresses[i], Gp);",
        '+= seeded("damping/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', DAMPED, "values") for i in (0, 1)],
@@ -67,11 +67,11 @@ PRODUCTS = [
     ("body force/shape", "src/potentials/dead_loads.cpp", "density * work * Eigen", "S * density * work * Eigen", STATIC, "shape"),
     ("inertia/density", "src/potentials/mass.cpp", "densities[cell] += product;", "densities[cell] += S * product;", DYNAMIC, "values"),
     ("inertia/shape", "src/potentials/mass.cpp", "density * product * Eigen", "S * density * product * Eigen", DYNAMIC, BALLOON),
-    ("target/du", "src/objectives/target.cpp", "point.add_to_nodes(root * row", 'point.add_to_nodes((observed_ == Observed::velocity ? seeded("velocity/dv") : S) * root * row', STATIC, "values"),
+    ("target/du", "src/objectives/target.cpp", "point.add_to_nodes(2 * factor", 'point.add_to_nodes((sees_velocity() ? seeded("velocity/dv") : S) * 2 * factor', STATIC, "values"),
     ("velocity/dv", "src/objectives/target.cpp", None, None, DYNAMIC, "values"),
-    ("target/shape", "src/objectives/target.cpp", "point.add_to_vertices(1 / root", "point.add_to_vertices(S / root", STATIC, "shape"),
+    ("target/shape", "src/objectives/target.cpp", "point.add_to_vertices(factor, f", "point.add_to_vertices(S * factor, f", STATIC, "shape"),
     ("young/jacobian", "src/app/study/kinds/material.cpp", "take(value, cell, weight * jacobian(row, column));", "take(value, cell, S * weight * jacobian(row, column));", STATIC, "values"),
-    ("prescribed", "src/app/study/kinds/prescribed_motion.hpp", "slot_of(node), node, component, take);",
+    ("prescribed", "src/app/study/kinds/prescribed_motion.cpp", "slot_of(node), node, component, take);",
      "slot_of(node), node, component, [&](std::size_t value, std::size_t at, double weight) { take(value, at, S * weight); });", STATIC, "values"),
     ("obstacles", "src/app/study/kinds/prescribed_motion.cpp", "slot, v, i, take);",
      "slot, v, i, [&](std::size_t value, std::size_t at, double weight) { take(value, at, S * weight); });", PRESSED, "values"),
@@ -79,11 +79,11 @@ PRODUCTS = [
        'take(slot * dim + i, node * dim + i, seeded(field.spec->kind->name == std::string("initial_velocity") ? "initial velocity" : "initial displacement") * weight);',
        DYNAMIC, "values") for name in ("initial velocity", "initial displacement")],
     ("initial spin", "src/app/study/kinds/initial_state.cpp", "node * dim + i, velocity[i]);", "node * dim + i, S * velocity[i]);", DYNAMIC, "spin"),
-    ("markers/du", "src/objectives/markers.cpp", "marker.basis[a] * by_position;", "S * marker.basis[a] * by_position;", STATIC, "values", MARKERS),
-    ("markers/shape", "src/objectives/markers.cpp", "marker.barycentric[b] * by_position;", "S * marker.barycentric[b] * by_position;", STATIC, "shape", MARKERS),
-    ("centre/du", "src/objectives/center_of_mass.cpp", "point.add_to_nodes(point.weight * rho", "point.add_to_nodes(S * point.weight * rho", STATIC, "values", CENTRE),
-    ("centre/density", "src/objectives/center_of_mass.cpp", "+= point.weight * share;", "+= S * point.weight * share;", STATIC, "values", CENTRE),
-    ("centre/shape", "src/objectives/center_of_mass.cpp", "point.add_to_vertices(1, rho", "point.add_to_vertices(S, rho", STATIC, "shape", CENTRE),
+    ("markers/du", "src/objectives/material_points.cpp", "point.basis[a] * by_vector;", "S * point.basis[a] * by_vector;", STATIC, "values", MARKERS),
+    ("markers/shape", "src/objectives/material_points.cpp", "point.barycentric[b] * by_vector;", "S * point.barycentric[b] * by_vector;", STATIC, "shape", MARKERS),
+    ("centre/du", "src/objectives/moments.cpp", "point.add_to_nodes(point.weight * rho", "point.add_to_nodes(S * point.weight * rho", STATIC, "values", CENTRE),
+    ("centre/density", "src/objectives/moments.cpp", "+= point.weight * share;", "+= S * point.weight * share;", STATIC, "values", CENTRE),
+    ("centre/shape", "src/objectives/moments.cpp", "point.add_to_vertices(1, rho", "point.add_to_vertices(S, rho", STATIC, "shape", CENTRE),
     ("contact force/du", "src/objectives/forces.cpp", "barrier_.add_hessian_product(state.u, p.local(), stiffness_, du);", "barrier_.add_hessian_product(state.u, p.local(), S * stiffness_, du);", PRESSED, "values", FORCE),
     ("contact force/obstacles", "src/potentials/contact/contact_potentials.cpp", "(vertices, field), 1, by::obstacle_positions, g);",
      "(vertices, field), S, by::obstacle_positions, g);", PRESSED, "values", FORCE),
@@ -98,15 +98,15 @@ PRODUCTS = [
     ("sweep/dv", "src/adjoint/sweeps.cpp", "rhs.add(1, column.by.v);", "rhs.add(S, column.by.v);", DYNAMIC, "values"),
     ("sweep/previous", "src/adjoint/sweeps.cpp", "waiting.previous.add(record.coefficients.scaled_dt(record.dt), product);",
      "waiting.previous.add(S * record.coefficients.scaled_dt(record.dt), product);", CONTACT, "values"),
-    ("sweep/inertia", "src/adjoint/sweeps.cpp", "step_.multiply_mass(column.pending.weighted_p, rhs);", "step_.multiply_mass(column.pending.weighted_p, rhs);\n      rhs.scale(S);", DYNAMIC, "values"),
+    ("sweep/inertia", "src/adjoint/sweeps.cpp", "step.multiply_mass(column.pending.weighted_p, rhs);", "step.multiply_mass(column.pending.weighted_p, rhs);\n      rhs.scale(S);", DYNAMIC, "values"),
 ]
 
 
-def prepare(folder):
-    """Builds the sources with all factors in them."""
+def put_factors(folder):
+    """A copy of the sources with all factors in them."""
     source = os.path.join(folder, "source")
     shutil.rmtree(source, ignore_errors=True)
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".*", "__pycache__"))
     with open(os.path.join(source, "src", "seeded.hpp"), "w") as file:
         file.write(HEADER)
     for product, path, before, after, *_ in PRODUCTS:
@@ -125,6 +125,12 @@ def prepare(folder):
             text = '#include "seeded.hpp"\n' + text
         with open(path, "w") as file:
             file.write(text)
+    return source
+
+
+def prepare(folder):
+    """Builds the sources with all factors in them."""
+    source = put_factors(folder)
     subprocess.run(["cmake", "--preset", "ci", "-Wno-dev", "-DRECOIL_BUILD_TESTS=OFF", "-DRECOIL_BUILD_BENCHES=OFF"], cwd=source, check=True,
                    stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", "--preset", "ci", "--target", "recoil", "--", "-j2"], cwd=source, check=True, stdout=subprocess.DEVNULL)
@@ -183,9 +189,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", required=True, help="for sources, build and runs")
     parser.add_argument("--only", nargs="+", default=[], help="products")
+    parser.add_argument("--sources", action="store_true", help="put the factors into the sources, and stop there")
     parser.add_argument("--built", action="store_true", help="take what an earlier call has built")
     arguments = parser.parse_args()
     folder = os.path.abspath(arguments.folder)
+    if arguments.sources:
+        put_factors(folder)
+        return 0
     if not arguments.built:
         prepare(folder)
     recoil = os.path.join(folder, "source", "build", "ci", "recoil")

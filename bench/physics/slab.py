@@ -132,14 +132,13 @@ def compare_refinements(recoil, triangles, steps, refinements):
 
 def compare_slabs(recoil, steps):
     """A block and a cylinder on a slab of each triangulation; medians over these are compared."""
+    slabs = {sheet: write_mesh(recoil.path(sheet + ".msh"), *extruded(make(), 0.6, 0.1)) for sheet, make in SLABS.items()}
     for kind in ("block", "cylinder"):
         found = {form: [] for form in FORMS}
-        for sheet in SLABS:
+        for sheet, slab in slabs.items():
             for form in FORMS:
-                name = "-".join((sheet, kind, form))
-                slab = write_mesh(recoil.path(name + ".msh"), *extruded(SLABS[sheet](), 0.6, 0.1))
                 body = flat.body(kind, np.eye(3), (0, 0))
-                found[form].append(measure(recoil, name, on_slab(body, slab, FORMS[form], steps)))
+                found[form].append(measure(recoil, "-".join((sheet, kind, form)), on_slab(body, slab, FORMS[form], steps)))
             print("      %-8s on %-11s" % (kind, sheet) + ";".join(" %s %.1e m after 0.2 s, largest %.1e m" % (form, *found[form][-1]) for form in FORMS), flush=True)
         median = {form: np.median(found[form], axis=0) for form in FORMS}
         print("      %-8s medians: " % kind + ";".join(" %s %.1e m, %.1e m" % (form, *median[form]) for form in FORMS), flush=True)

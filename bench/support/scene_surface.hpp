@@ -7,7 +7,7 @@
 #include "recoil/app/scene/read_scene.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/fem/collision_surface.hpp"
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/potentials/contact/contact_potentials.hpp"
 

@@ -5,7 +5,7 @@ set(RECOIL_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/recoil)
 set(RECOIL_SHARED_DIR ${CMAKE_INSTALL_DATADIR}/recoil)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/recoil DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
-        FILES_MATCHING PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(TARGETS recoil_abi EXPORT recoil_targets COMPONENT development)
 install(EXPORT recoil_targets NAMESPACE recoil:: DESTINATION ${RECOIL_PACKAGE_DIR} COMPONENT development)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/recoilConfig.cmake.in ${PROJECT_BINARY_DIR}/recoilConfig.cmake
@@ -17,11 +17,12 @@ install(FILES ${PROJECT_BINARY_DIR}/recoilConfig.cmake ${PROJECT_BINARY_DIR}/rec
 
 # Scripts and jobs lie beside each other as in the repository, since they name each other.
 set(scripts ${PROJECT_SOURCE_DIR}/scripts)
-install(PROGRAMS ${scripts}/render.py ${scripts}/report.py ${scripts}/starts.py
+install(PROGRAMS ${scripts}/render.py ${scripts}/render_pieces.py ${scripts}/fracture_page.py ${scripts}/report.py
+                 ${scripts}/starts.py
         DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime)
 install(FILES ${scripts}/recoil_run.py ${scripts}/own_files.py DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime)
 install(DIRECTORY ${scripts}/drawing ${scripts}/reporting DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime
-        FILES_MATCHING PATTERN "*.py")
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.html")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/jobs DESTINATION ${RECOIL_SHARED_DIR} COMPONENT runtime USE_SOURCE_PERMISSIONS
         PATTERN __pycache__ EXCLUDE PATTERN runs EXCLUDE PATTERN truth EXCLUDE)
 

@@ -237,15 +237,15 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping
 }
 
 void ReverseSweep::add_initial_velocity(stepping::BdfReverseStep& step, std::size_t objective,
-                                        const Pending& pending, linalg::Vector& by_velocity) {
-  const linalg::Vector& v = states_.state(0).v;
+                                        const linalg::Vector& v, const Pending& pending,
+                                        linalg::Vector& by_velocity) {
   step.multiply_mass(pending.weighted_p, by_velocity);
   totals_.objective_correction += by_velocity.dot(v);
   step.add_mass_products(objective, pending.weighted_p, v);
 }
 
-void ReverseSweep::add_initial_velocity(stepping::MapReverseStep&, std::size_t, const Pending& pending,
-                                        linalg::Vector& by_velocity) {
+void ReverseSweep::add_initial_velocity(stepping::MapReverseStep&, std::size_t, const linalg::Vector&,
+                                        const Pending& pending, linalg::Vector& by_velocity) {
   by_velocity.add(1, pending.weighted_p);
 }
 
@@ -262,7 +262,7 @@ void ReverseSweep::finish(Step& step) {
     by_displacement.add(1, column.by.previous_u);
     by_displacement.add(1, pending.weighted_mu);
     by_displacement.add(1, pending.previous);
-    add_initial_velocity(step, k, pending, by_velocity);
+    add_initial_velocity(step, k, first.v, pending, by_velocity);
     by_velocity.add(1, column.by.v);
     step.add_initial_products(k, by_displacement, by_velocity);
   }

@@ -1,5 +1,7 @@
 #include "recoil/base/option_names.hpp"
 
+#include <utility>
+
 namespace recoil {
 
 namespace {

@@ -48,7 +48,7 @@ struct StateFile : FileEntry {
   std::vector<StateEntry> states;
   /// States from which the run continues after the last state of this file, newest first.
   std::vector<GlobalIndex> restart;
-  /// Its line in the manifest once made: files do not change, and a long run has many.
+  /// The file's line in the manifest once made: files do not change, and a long run has many.
   mutable std::string line;
 };
 

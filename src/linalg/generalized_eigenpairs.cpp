@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <slepceps.h>
-
 #include "linalg/factorization.hpp"
 #include "linalg/solver_options.hpp"
 #include "recoil/base/signals.hpp"
@@ -11,8 +9,6 @@
 namespace recoil::linalg {
 
 namespace {
-
-using EigenSolverHandle = UniqueHandle<PetscTraits<EPS, EPSDestroy>>;
 
 /// Rows from which on multigrid takes less memory and time than a factor on one rank.
 constexpr GlobalIndex rows_of_multigrid = 200000;
@@ -27,8 +23,8 @@ OptionList inner_solver_options(GlobalIndex rows, int num_ranks) {
   return options;
 }
 
-EigenSolverHandle make_eigen_solver(const BlockMatrix& A, const BlockMatrix& B, int count, double shift) {
-  EigenSolverHandle eps;
+EpsHandle make_eigen_solver(const BlockMatrix& A, const BlockMatrix& B, int count, double shift) {
+  EpsHandle eps;
   RECOIL_PETSC(EPSCreate(A.layout().comm->get(), eps.put()));
   RECOIL_PETSC(EPSSetOptionsPrefix(eps.get(), "recoil_modes_"));
   RECOIL_PETSC(EPSSetOperators(eps.get(), A.get(), B.get()));
@@ -54,7 +50,7 @@ GeneralizedEigenpairs smallest_eigenpairs(const BlockMatrix& A, const BlockMatri
   GeneralizedEigenpairs found;
   if (wanted == 0) return found;
   register_upper_cholesky();
-  const EigenSolverHandle eps = make_eigen_solver(A, B, wanted, shift);
+  const EpsHandle eps = make_eigen_solver(A, B, wanted, shift);
   {
     const ScopedOptions options(inner_solver_options(rows, layout.comm->size()));
     const DeferredSignals deferred;
@@ -64,10 +60,9 @@ GeneralizedEigenpairs smallest_eigenpairs(const BlockMatrix& A, const BlockMatri
   RECOIL_PETSC(EPSSolve(eps.get()));
   PetscInt converged = 0;
   RECOIL_PETSC(EPSGetConverged(eps.get(), &converged));
-  const auto shared = std::make_shared<VectorLayout>(layout);
   for (PetscInt k = 0; k < std::min<PetscInt>(converged, wanted); ++k) {
     double value = 0;
-    Vector vector(shared);
+    Vector vector(A.shared_layout());
     RECOIL_PETSC(EPSGetEigenpair(eps.get(), k, &value, nullptr, vector.get(), nullptr));
     vector.update_ghosts();
     found.values.push_back(value);

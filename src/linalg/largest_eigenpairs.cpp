@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <slepceps.h>
-
 #include "linalg/solver_options.hpp"
 #include "recoil/linalg/petsc.hpp"
 
@@ -11,7 +9,6 @@ namespace recoil::linalg {
 
 namespace {
 
-using EpsHandle = UniqueHandle<PetscTraits<EPS, EPSDestroy>>;
 /// Vectors that are added between two restarts.
 constexpr PetscInt vectors_between_restarts = 40;
 

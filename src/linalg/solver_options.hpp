@@ -6,9 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include <slepceps.h>
+
 #include "recoil/linalg/linear_solver.hpp"
 
 namespace recoil::linalg {
+
+/// Owns an eigensolver of SLEPc.
+using EpsHandle = UniqueHandle<PetscTraits<EPS, EPSDestroy>>;
 
 /// Name (without leading dash and prefix) and value of PETSc options.
 using OptionList = std::vector<std::pair<std::string, std::string>>;

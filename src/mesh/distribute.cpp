@@ -206,7 +206,8 @@ std::vector<std::size_t> local_order(const parallel::Communicator& comm, const s
 }
 
 template <int dim>
-void bounding_box(const parallel::Communicator& comm, const SimplexMesh& mesh, DistributedMesh<dim>& result) {
+void set_bounding_box(const parallel::Communicator& comm, const SimplexMesh& mesh,
+                      DistributedMesh<dim>& result) {
   Eigen::AlignedBox<double, dim> box;
   if (comm.rank() == 0)
     for (const Eigen::Vector3d& vertex : mesh.vertices) box.extend(vertex.head<dim>());
@@ -291,7 +292,7 @@ DistributedMesh<dim> distribute(const parallel::Communicator& comm, const Simple
     throw InputError("geometry", "no deformable body: there is nothing to simulate");
   result.body_names = mesh.body_names;
   comm.broadcast(result.body_names);
-  bounding_box(comm, mesh, result);
+  set_bounding_box(comm, mesh, result);
 
   SimplexMesh topology;
   topology.dim = dim;

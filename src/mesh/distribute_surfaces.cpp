@@ -1,4 +1,4 @@
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 
 #include <algorithm>
 #include <limits>

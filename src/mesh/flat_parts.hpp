@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 
 namespace recoil::mesh {
 

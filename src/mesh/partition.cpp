@@ -14,6 +14,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/base/signals.hpp"
+#include "recoil/base/union_find.hpp"
 #include "recoil/geometry/morton.hpp"
 
 namespace recoil::mesh {
@@ -22,7 +23,7 @@ namespace {
 
 /// Weights of edges: cutting a body sends copies in every product, cutting between two bodies only where they
 /// touch.
-constexpr idx_t facet_weight = 8, link_weight = 1;
+constexpr idx_t neighbour_weight = 8, link_weight = 1;
 
 /// Cells or vertices in which neighbours should stay together; without weights all neighbours count the same.
 struct Graph {
@@ -36,28 +37,16 @@ void check_metis(int status, const char* call) {
     throw LibraryError(std::string("METIS: ") + call + " failed with status " + std::to_string(status));
 }
 
-/// Number of the connected component of each member, and how many there are.
-std::pair<std::vector<int>, int> components(const Graph& graph) {
-  std::vector<int> component(graph.size(), -1);
-  std::vector<std::size_t> open;
-  int count = 0;
-  for (std::size_t start = 0; start < graph.size(); ++start) {
-    if (component[start] >= 0) continue;
-    component[start] = count;
-    open.push_back(start);
-    while (!open.empty()) {
-      const std::size_t member = open.back();
-      open.pop_back();
-      for (idx_t k = graph.offsets[member]; k < graph.offsets[member + 1]; ++k) {
-        const std::size_t next = graph.neighbours[k];
-        if (component[next] >= 0) continue;
-        component[next] = count;
-        open.push_back(next);
-      }
-    }
-    ++count;
-  }
-  return {std::move(component), count};
+/// The first member of the connected component of each member.
+std::vector<idx_t> components(const Graph& graph) {
+  const auto size = static_cast<idx_t>(graph.size());
+  UnionFind<idx_t> sets(size);
+  for (idx_t member = 0; member < size; ++member)
+    for (idx_t k = graph.offsets[member]; k < graph.offsets[member + 1]; ++k)
+      sets.unite(member, graph.neighbours[k]);
+  std::vector<idx_t> first(size);
+  for (idx_t member = 0; member < size; ++member) first[member] = sets.root(member);
+  return first;
 }
 
 /// Members of different components, given by their boxes, that follow each other on one of dim + 1
@@ -66,7 +55,7 @@ std::pair<std::vector<int>, int> components(const Graph& graph) {
 /// only members that are closer than their sizes together, because curves jump.
 template <int dim>
 std::vector<std::array<idx_t, 2>> links(const std::vector<Eigen::AlignedBox<double, dim>>& boxes,
-                                        const std::vector<int>& component) {
+                                        const std::vector<idx_t>& component) {
   Eigen::AlignedBox<double, dim> all;
   for (const auto& box : boxes) all.extend(box);
   const auto near = [&](std::size_t a, std::size_t b) {
@@ -97,7 +86,7 @@ std::vector<std::array<idx_t, 2>> links(const std::vector<Eigen::AlignedBox<doub
 /// would distribute them without regard to where they lie.
 template <int dim>
 Graph linked(const Graph& graph, const std::vector<Eigen::AlignedBox<double, dim>>& boxes,
-             const std::vector<int>& component) {
+             const std::vector<idx_t>& component) {
   const auto added = links<dim>(boxes, component);
   Graph result;
   result.offsets.push_back(0);
@@ -105,7 +94,7 @@ Graph linked(const Graph& graph, const std::vector<Eigen::AlignedBox<double, dim
   for (idx_t member = 0; member < std::ssize(boxes); ++member) {
     for (idx_t k = graph.offsets[member]; k < graph.offsets[member + 1]; ++k) {
       result.neighbours.push_back(graph.neighbours[k]);
-      result.weights.push_back(facet_weight);
+      result.weights.push_back(neighbour_weight);
     }
     const std::size_t first = result.neighbours.size();
     for (; link != added.end() && (*link)[0] == member; ++link) {
@@ -124,8 +113,9 @@ Graph linked(const Graph& graph, const std::vector<Eigen::AlignedBox<double, dim
 /// @param boxes of the members, called where the graph falls apart
 template <int dim>
 std::vector<int> k_way(Graph graph, int num_parts, std::span<const int> weights, const auto& boxes) {
-  const auto [component, count] = components(graph);
-  if (count > 1) graph = linked<dim>(graph, boxes(), component);
+  const std::vector<idx_t> component = components(graph);
+  if (std::ranges::any_of(component, [](idx_t first) { return first != 0; }))
+    graph = linked<dim>(graph, boxes(), component);
   std::vector<idx_t> own_weights(weights.begin(), weights.end()), parts(graph.size());
   idx_t members = graph.size(), constraints = 1, metis_parts = num_parts, cut = 0;
   const DeferredSignals deferred;
@@ -183,7 +173,10 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
 
 std::vector<int> partition_vertices(const std::vector<Eigen::Vector3d>& points,
                                     std::span<const std::array<GlobalIndex, 2>> edges, int num_parts) {
-  if (num_parts == 1 || points.empty()) return std::vector<int>(points.size(), 0);
+  if (num_parts == 1) return std::vector<int>(points.size(), 0);
+  std::vector<int> one_each(points.size());
+  std::iota(one_each.begin(), one_each.end(), 0);
+  if (std::cmp_less_equal(points.size(), num_parts)) return one_each;
   require_indices(2 * std::ssize(edges), "edges");
   Graph graph;
   graph.offsets.assign(points.size() + 1, 0);

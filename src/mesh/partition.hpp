@@ -17,7 +17,7 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
 
 /// Part of each vertex of a surface, by METIS k-way partitioning of the graph of its edges, with pieces apart
 /// from each other linked as in partition_cells(). Serial; same input, same parts.
-/// @param edges each once.
+/// @param edges each once. @throws InputError for more edges than the integers of METIS count.
 std::vector<int> partition_vertices(const std::vector<Eigen::Vector3d>& points,
                                     std::span<const std::array<GlobalIndex, 2>> edges, int num_parts);
 

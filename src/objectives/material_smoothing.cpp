@@ -96,34 +96,25 @@ std::vector<CellPair> neighbours_across_faces(const Region<dim>& region) {
 }
 
 template <int dim>
-class MaterialSmoothing final : public LeastSquaresObjective<dim> {
+class MaterialSmoothing final : public Observable<dim> {
 public:
-  MaterialSmoothing(Region<dim> region, CellConstants constants)
-      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)),
-        constants_(std::move(constants)), ghosts_(find_ghost_cells(region_.mesh())) {
-    parallel::collectively(region_.comm(), [&] { check(); });
-    for (const CellPair& pair : neighbours_across_faces(region_))
-      if (law_of(pair[0]) == law_of(pair[1])) pairs_.push_back(pair);
-  }
+  MaterialSmoothing(const Region<dim>& region, const CellConstants& constants)
+      : MaterialSmoothing(region, constants, pairs_of(region, constants)) {}
 
-  std::string_view name() const override { return "material_smoothing"; }
   std::vector<Quantity> depends_on() const override {
     std::vector<Quantity> result;
     for (const std::string& name : constants_.names) result.push_back({name, parameters::Place::cell});
     return result;
   }
 
-  /// Two rows per pair and constant.
-  std::size_t num_residuals() const override { return 2 * pairs_.size() * count(); }
-
-  std::vector<double> residuals(const ObservedState&) override {
+  std::vector<double> values(const ObservedState&) override {
     std::vector<double> rows;
     for_each_ratio([&](const auto& ratio) { rows.push_back(1 - ratio.b / ratio.a); });
     return rows;
   }
 
-  std::vector<double> residual_tangent(const ObservedState&, std::span<const double>, std::span<const double>,
-                                       const parameters::PhysicalDirection<dim>& dq) override {
+  std::vector<double> tangent(const ObservedState&, std::span<const double>, std::span<const double>,
+                              const parameters::PhysicalDirection<dim>& dq) override {
     std::vector<double> rows;
     for_each_ratio([&](const auto& ratio) {
       const Quantity constant{constants_.names[ratio.k], parameters::Place::cell};
@@ -134,8 +125,8 @@ public:
     return rows;
   }
 
-  void add_residual_products(const ObservedState&, std::span<const double> y, std::span<double>,
-                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+  void add_products(const ObservedState&, std::span<const double> y, std::span<double>, std::span<double>,
+                    parameters::PhysicalGradient<dim>& g) override {
     std::vector<double> by_constants(constants_.values.size());
     const double* next = y.data();
     for_each_ratio([&](const auto& ratio) {
@@ -145,38 +136,49 @@ public:
     });
     // What this rank found for cells of others goes to them.
     const std::size_t num_owned = region_.mesh().num_owned_cells;
-    std::vector<double> ghosts, owned(num_owned * count(), 0.0);
+    std::vector<double> ghosts, owned(num_owned * num_constants(), 0.0);
     for (const LocalIndex cell : ghosts_.cells)
-      for (std::size_t k = 0; k < count(); ++k) ghosts.push_back(by_constants[entry(cell, k)]);
-    const int columns = count();
+      for (std::size_t k = 0; k < num_constants(); ++k) ghosts.push_back(by_constants[entry(cell, k)]);
+    const int columns = num_constants();
     ghosts_.halo.add_back(ghosts, columns, owned);
-    for (std::size_t k = 0; k < count(); ++k) {
+    for (std::size_t k = 0; k < num_constants(); ++k) {
       std::vector<double>& total = g.numbers(constants_.names[k]);
       for (std::size_t cell = 0; cell < num_owned; ++cell)
-        total[cell] += by_constants[count() * cell + k] + owned[count() * cell + k];
+        total[cell] += by_constants[num_constants() * cell + k] + owned[num_constants() * cell + k];
     }
   }
 
 private:
-  std::size_t count() const { return constants_.names.size(); }
-  std::size_t entry(LocalIndex cell, std::size_t k) const { return cell * count() + k; }
-  int law_of(LocalIndex cell) const { return constants_.law[cell]; }
+  std::size_t num_constants() const { return constants_.names.size(); }
+  std::size_t entry(LocalIndex cell, std::size_t k) const { return cell * num_constants() + k; }
 
-  void check() const {
-    RECOIL_ASSERT(constants_.law.size() == region_.cells.size());
-    RECOIL_ASSERT(constants_.values.size() == region_.cells.size() * count());
-    for (LocalIndex cell = 0; cell < region_.mesh().num_cells(); ++cell) {
-      if (!region_.selects(cell)) continue;
-      for (std::size_t k = 0; k < count(); ++k) {
-        const double value = constants_.values[entry(cell, k)];
+  static void check(const Region<dim>& region, const CellConstants& constants) {
+    const std::size_t count = constants.names.size();
+    RECOIL_ASSERT(constants.law.size() == region.cells.size());
+    RECOIL_ASSERT(constants.values.size() == region.cells.size() * count);
+    for (LocalIndex cell = 0; cell < region.mesh().num_cells(); ++cell) {
+      if (!region.selects(cell)) continue;
+      for (std::size_t k = 0; k < count; ++k) {
+        const double value = constants.values[cell * count + k];
         if (value != 0 && std::isfinite(value)) continue;
-        const std::size_t body = region_.mesh().cell_body[cell];
-        throw InputError("material_smoothing compares ratios of constants: " + constants_.names[k] +
-                         " of the law of body '" + region_.mesh().body_names[body] + "' is " +
-                         std::to_string(value) + " in cell " + std::to_string(region_.mesh().cell_ids[cell]));
+        const std::size_t body = region.mesh().cell_body[cell];
+        throw InputError("material_smoothing compares ratios of constants: " + constants.names[k] +
+                         " of the law of body '" + region.mesh().body_names[body] + "' is " +
+                         std::to_string(value) + " in cell " + std::to_string(region.mesh().cell_ids[cell]));
       }
     }
   }
+  static std::vector<CellPair> pairs_of(const Region<dim>& region, const CellConstants& constants) {
+    parallel::collectively(region.comm(), [&] { check(region, constants); });
+    std::vector<CellPair> pairs;
+    for (const CellPair& pair : neighbours_across_faces(region))
+      if (constants.law[pair[0]] == constants.law[pair[1]]) pairs.push_back(pair);
+    return pairs;
+  }
+  MaterialSmoothing(const Region<dim>& region, const CellConstants& constants, std::vector<CellPair> pairs)
+      : Observable<dim>(region.comm(), 2 * int(constants.names.size()), this->count(pairs.size())),
+        region_(region), constants_(constants), ghosts_(find_ghost_cells(region_.mesh())),
+        pairs_(std::move(pairs)) {}
 
   /// Constant k of two cells in 1 - b / a, and its derivatives.
   struct Ratio {
@@ -190,7 +192,7 @@ private:
   void for_each_ratio(Act act) const {
     const auto& value = constants_.values;
     for (const auto& [one, other] : pairs_)
-      for (std::size_t k = 0; k < count(); ++k) {
+      for (std::size_t k = 0; k < num_constants(); ++k) {
         act(Ratio{one, other, k, value[entry(one, k)], value[entry(other, k)]});
         act(Ratio{other, one, k, value[entry(other, k)], value[entry(one, k)]});
       }
@@ -206,7 +208,7 @@ private:
 
 template <int dim>
 std::unique_ptr<Objective<dim>> make_material_smoothing(Region<dim> region, CellConstants constants) {
-  return std::make_unique<MaterialSmoothing<dim>>(std::move(region), std::move(constants));
+  return make_square<dim>("material_smoothing", std::make_unique<MaterialSmoothing<dim>>(region, constants));
 }
 
 template std::unique_ptr<Objective<2>> make_material_smoothing(Region<2>, CellConstants);

@@ -11,43 +11,40 @@ namespace recoil::objectives {
 namespace {
 
 template <int dim>
-class MinDistance final : public LeastSquaresObjective<dim> {
+class MinDistance final : public Observable<dim> {
   using Pair = potentials::ContactPair<dim>;
   using Pairs = SurfacePairs<dim>;
 
 public:
   MinDistance(const surface::Surface<dim>& surface, std::vector<potentials::Plane<dim>> planes,
               const Clearance& clearance, ObstacleMotion obstacles)
-      : LeastSquaresObjective<dim>(surface.comm()),
+      : Observable<dim>(surface.comm(), 1, this->one_point(surface.comm())),
         pairs_(surface, clearance.limit, std::move(planes), of_both(clearance.bodies),
                "min_distance: the limit"),
         p_(clearance.p), obstacles_(std::move(obstacles)) {}
 
-  std::string_view name() const override { return "min_distance"; }
   std::vector<Quantity> depends_on() const override {
     return {quantities::displacement, quantities::vertices, quantities::obstacle_vertices,
             quantities::obstacle_positions};
   }
 
-  /// r, on the first rank. Where it vanishes its derivative is taken as zero.
-  std::size_t num_residuals() const override { return pairs_.comm().rank() == 0 ? 1 : 0; }
-  std::vector<double> residuals(const ObservedState& state) override {
+  /// Where it vanishes its derivative is taken as zero.
+  std::vector<double> values(const ObservedState& state) override {
     const Norm norm = move_to(state);
-    return std::vector<double>(num_residuals(), norm.value);
+    return this->on_first(std::array{norm.value});
   }
 
-  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
-                                       std::span<const double>,
-                                       const parameters::PhysicalDirection<dim>& dq) override {
+  std::vector<double> tangent(const ObservedState& state, std::span<const double> du, std::span<const double>,
+                              const parameters::PhysicalDirection<dim>& dq) override {
     const Norm norm = move_to(state);
-    return std::vector<double>(num_residuals(), pairs_.change(derivative(norm), du, dq));
+    return this->on_first(std::array{pairs_.change(derivative(norm), du, dq)});
   }
 
-  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
-                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+  void add_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
+                    std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     const Norm norm = move_to(state);
     const auto of_norm = derivative(norm);
-    const double factor = pairs_.comm().sum(y.empty() ? 0.0 : y[0]);
+    const double factor = this->on_all(y)[0];
     pairs_.add_to_nodes(of_norm, factor, du);
     pairs_.add_to_rest(of_norm, factor, g);
     pairs_.add_to_obstacles(of_norm, factor, g);
@@ -69,8 +66,7 @@ private:
   }
 
   Norm move_to(const ObservedState& state) {
-    const std::vector<double> resting(pairs_.surface().num_obstacle_vertices() * dim, 0.0);
-    pairs_.move_to(state.u, obstacles_ ? obstacles_(state.time) : resting);
+    pairs_.move_to(state.u, obstacles_ ? obstacles_(state.time) : std::vector<double>{});
     Norm norm{};
     for (const Pair& pair : pairs_.pairs())
       if (pair.mollifier.value > 0) norm.unit = std::max(norm.unit, depth(pair));
@@ -120,7 +116,8 @@ std::unique_ptr<Objective<dim>> make_min_distance(const surface::Surface<dim>& s
     throw InputError("min_distance: limit = " + std::to_string(limit) + " m; it must be positive");
   if (!(p > 1) || !std::isfinite(p))
     throw InputError("min_distance: p = " + std::to_string(p) + "; it must be larger than 1");
-  return std::make_unique<MinDistance<dim>>(surface, std::move(planes), clearance, std::move(obstacles));
+  return make_square<dim>("min_distance", std::make_unique<MinDistance<dim>>(
+                                              surface, std::move(planes), clearance, std::move(obstacles)));
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \

@@ -171,7 +171,7 @@ private:
 
 template <int dim>
 CountedOnce<dim> count_observations_once(std::unique_ptr<Objective<dim>> objective,
-                                         std::span<const double> state_times, bool is_dynamic) {
+                                         std::span<const double> state_times, bool has_velocities) {
   const double tolerance = time_tolerance(state_times);
   const std::vector<double> observed = objective->observation_times();
   std::map<std::size_t, std::vector<double>> times;
@@ -179,11 +179,13 @@ CountedOnce<dim> count_observations_once(std::unique_ptr<Objective<dim>> objecti
   for (const double time : observed) {
     if (time < state_times.front() - tolerance || time > state_times.back() + tolerance) continue;
     const std::size_t state = nearest(state_times, time);
-    if (!is_dynamic && std::abs(time - state_times[state]) > tolerance) {
-      throw InputError(fmt::format(
-          "there is an observation at {:.12g} s, between the states at {:.12g} s and next to it, and without "
-          "inertia nothing says how bodies move there; choose steps that end at the observations",
-          time, state_times[state]));
+    if (!has_velocities && std::abs(time - state_times[state]) > tolerance) {
+      throw InputError(fmt::format("there is an observation at {:.12g} s, between the states at {:.12g} s "
+                                   "and next to it, and only the "
+                                   "velocities of finite elements with inertia say how bodies move there; "
+                                   "choose steps that end at the "
+                                   "observations",
+                                   time, state_times[state]));
     }
     times[state].push_back(time);
   }

@@ -145,8 +145,7 @@ template <int dim>
 std::unique_ptr<Objective<dim>> make_polygon_target(Region<dim> region,
                                                     std::shared_ptr<const Polygon<dim>> polygon,
                                                     potentials::FacetSelection facets) {
-  return std::make_unique<SurfaceMisfit<dim, Polygon<dim>>>("polygon_target", region, facets,
-                                                            std::move(polygon));
+  return make_surface_misfit<dim>("polygon_target", region, facets, std::move(polygon));
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \

@@ -32,9 +32,7 @@ public:
                  std::vector<potentials::Plane<dim>> planes, double distance)
       : surface_(std::move(surface)), pairs_(*surface_, distance, std::move(planes),
                                              bodies_and_obstacles(region), "rest_separation: the distance") {
-    const std::vector<double> nodes(surface_->num_nodes() * dim, 0.0),
-        obstacles(surface_->num_obstacle_vertices() * dim, 0.0);
-    pairs_.move_to(nodes, obstacles);
+    pairs_.move_to(std::vector<double>(surface_->num_nodes() * dim, 0.0), {});
     value_ = pairs_.comm().sum(pairs_.barrier().value(pairs_.pairs()));
     std::vector<std::string> first;
     if (pairs_.num_intersections(first) == 0 && std::isfinite(value_)) return;

@@ -14,17 +14,30 @@ double log_share(double u) { return u == 0 ? 1 : std::log1p(u) / u; }
 double soft_share(double u) { return std::sqrt(2 / (std::sqrt(1 + u) + 1)); }
 
 template <int dim>
-class RobustObjective final : public LeastSquaresObjective<dim> {
+class RobustObjective final : public Objective<dim> {
 public:
   RobustObjective(const parallel::Communicator& comm, std::unique_ptr<Objective<dim>> objective,
                   const RobustLoss& loss)
-      : LeastSquaresObjective<dim>(comm), objective_(std::move(objective)), loss_(loss) {}
+      : comm_(comm), objective_(std::move(objective)), loss_(loss) {}
 
   std::string_view name() const override { return objective_->name(); }
   std::vector<Quantity> depends_on() const override { return objective_->depends_on(); }
   void check_time(double time) const override { objective_->check_time(time); }
   std::vector<double> observation_times() const override { return objective_->observation_times(); }
 
+  double value(const ObservedState& state) override {
+    double sum = 0;
+    for (const double r : residuals(state)) sum += r * r;
+    return comm_.sum(sum);
+  }
+  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
+                       parameters::PhysicalGradient<dim>& g) override {
+    std::vector<double> y = residuals(state);
+    for (double& entry : y) entry *= 2 * factor;
+    add_residual_products(state, y, du, dv, g);
+  }
+
+  bool is_least_squares() const override { return true; }
   bool has_deviations() const override { return true; }
   std::optional<RobustLoss> loss() const override { return loss_; }
   std::size_t num_residuals() const override { return objective_->num_residuals(); }
@@ -75,6 +88,7 @@ private:
     return rows;
   }
 
+  const parallel::Communicator& comm_;
   std::unique_ptr<Objective<dim>> objective_;
   RobustLoss loss_;
   std::vector<double> slopes_; ///< dt/dr at the state that the last call with derivatives was for

@@ -1,6 +1,7 @@
 #include "recoil/objectives/shape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -12,36 +13,33 @@ namespace recoil::objectives {
 
 namespace {
 
+/// How far the volume lies beyond a limit. At the limit itself its derivative is taken as zero.
 template <int dim>
-class VolumeBound final : public LeastSquaresObjective<dim> {
+class VolumeExcess final : public Observable<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
-  VolumeBound(Region<dim> region, double limit)
-      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)), limit_(limit) {}
+  VolumeExcess(Region<dim> region, double limit)
+      : Observable<dim>(region.comm(), 1, this->one_point(region.comm())), region_(std::move(region)),
+        limit_(limit) {}
 
-  std::string_view name() const override { return "volume_bound"; }
   std::vector<Quantity> depends_on() const override { return {quantities::vertices}; }
 
-  /// The excess, on the first rank. At the limit itself its derivative is taken as zero.
-  std::size_t num_residuals() const override { return region_.comm().rank() == 0 ? 1 : 0; }
-  std::vector<double> residuals(const ObservedState&) override {
-    return std::vector<double>(num_residuals(), excess());
-  }
+  std::vector<double> values(const ObservedState&) override { return this->on_first(std::array{excess()}); }
 
-  std::vector<double> residual_tangent(const ObservedState&, std::span<const double>, std::span<const double>,
-                                       const parameters::PhysicalDirection<dim>& dq) override {
+  std::vector<double> tangent(const ObservedState&, std::span<const double>, std::span<const double>,
+                              const parameters::PhysicalDirection<dim>& dq) override {
     double change = 0;
     if (const auto* moved = dq.rest_positions())
       for_each_share([&](LocalIndex vertex, const Point& share) { change += share.dot((*moved)[vertex]); });
     change = region_.comm().sum(change);
-    return std::vector<double>(num_residuals(), excess() > 0 ? change : 0);
+    return this->on_first(std::array{excess() > 0 ? change : 0.0});
   }
 
-  void add_residual_products(const ObservedState&, std::span<const double> y, std::span<double>,
-                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+  void add_products(const ObservedState&, std::span<const double> y, std::span<double>, std::span<double>,
+                    parameters::PhysicalGradient<dim>& g) override {
     auto* by_vertex = g.rest_positions();
-    const double by_volume = region_.comm().sum(y.empty() ? 0.0 : y[0]);
+    const double by_volume = this->on_all(y)[0];
     if (excess() == 0 || !by_vertex) return;
     for_each_share([&](LocalIndex vertex, const Point& share) { (*by_vertex)[vertex] += by_volume * share; });
   }
@@ -62,7 +60,6 @@ private:
     }
   }
   double measure(LocalIndex cell) const { return region_.geometry->weight_factor(cell) / (dim == 2 ? 2 : 6); }
-  /// How far the volume lies beyond its limit.
   double excess() const {
     double volume = 0;
     for (LocalIndex cell = 0; cell < region_.mesh().num_owned_cells; ++cell)
@@ -105,24 +102,22 @@ std::vector<BoundaryVertex> boundary_vertices(const Region<dim>& region) {
   return result;
 }
 
+/// |s|^(p/2 - 1) s of the vertices of a boundary.
 template <int dim>
-class BoundarySmoothing final : public LeastSquaresObjective<dim> {
+class BoundarySmoothing final : public Observable<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
-  BoundarySmoothing(Region<dim> region, double p)
-      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)), p_(p),
-        boundary_(boundary_vertices(region_)) {}
+  BoundarySmoothing(const Region<dim>& region, double p, std::vector<BoundaryVertex> boundary)
+      : Observable<dim>(region.comm(), dim, this->count(boundary.size())), region_(region), p_(p),
+        boundary_(std::move(boundary)) {}
 
-  std::string_view name() const override { return "boundary_smoothing"; }
   std::vector<Quantity> depends_on() const override { return {quantities::vertices}; }
 
-  /// Below p = 2 the residuals have no derivative where s = 0, although J has.
-  bool is_least_squares() const override { return p_ >= 2; }
-  /// |s|^(p/2 - 1) s, dim rows per vertex.
-  std::size_t num_residuals() const override { return dim * boundary_.size(); }
+  /// Below p = 2 the numbers have no derivative where s = 0, although the sum of their squares has.
+  bool has_tangent() const override { return p_ >= 2; }
 
-  std::vector<double> residuals(const ObservedState&) override {
+  std::vector<double> values(const ObservedState&) override {
     std::vector<double> rows;
     for (const BoundaryVertex& vertex : boundary_) {
       const Star star(*this, vertex);
@@ -132,8 +127,8 @@ public:
     return rows;
   }
 
-  std::vector<double> residual_tangent(const ObservedState&, std::span<const double>, std::span<const double>,
-                                       const parameters::PhysicalDirection<dim>& dq) override {
+  std::vector<double> tangent(const ObservedState&, std::span<const double>, std::span<const double>,
+                              const parameters::PhysicalDirection<dim>& dq) override {
     std::vector<double> rows;
     const auto* moved = dq.rest_positions();
     for (const BoundaryVertex& vertex : boundary_) {
@@ -144,8 +139,8 @@ public:
     return rows;
   }
 
-  void add_residual_products(const ObservedState&, std::span<const double> rows, std::span<double>,
-                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+  void add_products(const ObservedState&, std::span<const double> rows, std::span<double>, std::span<double>,
+                    parameters::PhysicalGradient<dim>& g) override {
     auto* by_vertex = g.rest_positions();
     if (!by_vertex) return;
     for (std::size_t i = 0; i < boundary_.size(); ++i) {
@@ -212,14 +207,15 @@ template <int dim>
 std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim> region, double limit) {
   if (!(limit > 0) || !std::isfinite(limit))
     throw InputError("volume_bound: limit = " + std::to_string(limit) + "; it must be positive");
-  return std::make_unique<VolumeBound<dim>>(std::move(region), limit);
+  return make_square<dim>("volume_bound", std::make_unique<VolumeExcess<dim>>(std::move(region), limit));
 }
 
 template <int dim>
 std::unique_ptr<Objective<dim>> make_boundary_smoothing(Region<dim> region, double p) {
   if (!(p > 1) || !std::isfinite(p))
     throw InputError("boundary_smoothing: p = " + std::to_string(p) + "; it must be larger than 1");
-  return std::make_unique<BoundarySmoothing<dim>>(std::move(region), p);
+  return make_square<dim>("boundary_smoothing",
+                          std::make_unique<BoundarySmoothing<dim>>(region, p, boundary_vertices(region)));
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \

@@ -101,8 +101,7 @@ template <int dim>
 std::unique_ptr<Objective<dim>>
 make_signed_distance_target(Region<dim> region, std::shared_ptr<const SignedDistance<dim>> distance,
                             potentials::FacetSelection facets) {
-  return std::make_unique<SurfaceMisfit<dim, SignedDistance<dim>>>("signed_distance_target", region, facets,
-                                                                   std::move(distance));
+  return make_surface_misfit<dim>("signed_distance_target", region, facets, std::move(distance));
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \

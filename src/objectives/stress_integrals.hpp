@@ -67,10 +67,11 @@ private:
 
 /// Integrals over the cells of a region that all have an elastic law.
 template <int dim>
-class OfElasticCells : public Objective<dim> {
+class ElasticCells {
 public:
-  OfElasticCells(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic)
-      : name_(name), region_(std::move(region)), elastic_(std::move(elastic)) {
+  /// @param name of the objective, for messages.
+  ElasticCells(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic)
+      : region_(std::move(region)), elastic_(std::move(elastic)) {
     GlobalIndex missing = 0;
     for (LocalIndex cell = 0; cell < region_.mesh().num_owned_cells; ++cell)
       missing += region_.selects(cell) ? 1 : 0;
@@ -78,26 +79,22 @@ public:
       for (const LocalIndex cell : potential->cells())
         if (region_.owns(cell) && region_.selects(cell)) --missing;
     if (!region_.comm().all(missing == 0))
-      throw InputError(std::string(name_) + ": a body of the objective has cells without an elastic law");
+      throw InputError(std::string(name) + ": a body of the objective has cells without an elastic law");
   }
 
-  std::string_view name() const override { return name_; }
-  std::vector<Quantity> depends_on() const override {
+  std::vector<Quantity> depends_on() const {
     std::vector<Quantity> result{quantities::displacement, quantities::vertices};
     for (const auto* potential : elastic_)
       for (Quantity& quantity : potential->quantities()) result.push_back(std::move(quantity));
     return result;
   }
-
-protected:
   double integral(const ObservedState& state, const potentials::PointFunction<dim>& j) const {
     double sum = 0;
     for (const auto* potential : elastic_) sum += potential->integrate(state.u, j, region_.cells);
     return region_.comm().sum(sum);
   }
-  void add_integral_derivatives(const ObservedState& state, const potentials::PointFunction<dim>& j,
-                                double factor, std::span<double> du,
-                                parameters::PhysicalGradient<dim>& g) const {
+  void add_derivatives(const ObservedState& state, const potentials::PointFunction<dim>& j, double factor,
+                       std::span<double> du, parameters::PhysicalGradient<dim>& g) const {
     for (const auto* potential : elastic_) {
       potential->add_integral_gradient(state.u, j, region_.cells, factor, du);
       potential->add_integral_parameter_products(state.u, j, region_.cells, factor, g);
@@ -105,7 +102,6 @@ protected:
   }
 
 private:
-  std::string_view name_;
   Region<dim> region_;
   ElasticPotentials<dim> elastic_;
 };
@@ -113,14 +109,16 @@ private:
 /// J = (int |S|^p dX / V)^(1/p), computed as s (int (|S| / s)^p dX / V)^(1/p), which is the same for any s:
 /// powers of stresses in Pa overflow. s = (int |S|^2 dX / V)^(1/2).
 template <int dim>
-class PowerMean final : public OfElasticCells<dim> {
+class PowerMean final : public Objective<dim> {
 public:
   /// @param volume V where that is the volume of the region, which moves with the shape; else V = 1.
   PowerMean(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic, double p,
             StressMeasure measure, std::optional<double> volume)
-      : OfElasticCells<dim>(name, std::move(region), std::move(elastic)), p_(p), measure_(measure),
+      : name_(name), cells_(name, std::move(region), std::move(elastic)), p_(p), measure_(measure),
         is_mean_(volume.has_value()), volume_(volume.value_or(1)) {}
 
+  std::string_view name() const override { return name_; }
+  std::vector<Quantity> depends_on() const override { return cells_.depends_on(); }
   double value(const ObservedState& state) override {
     const double unit = typical(state);
     return unit > 0 ? unit * std::pow(mean(state, unit), 1 / p_) : 0;
@@ -132,7 +130,7 @@ public:
     const double mean = this->mean(state, unit);
     factor *= unit / p_ * std::pow(mean, 1 / p_ - 1) / volume_;
     // d(int f dX / V) = (d int f dX - mean dV) / V, the derivative of int (f - mean) dX at a fixed mean.
-    this->add_integral_derivatives(state, power(p_, unit, is_mean_ ? mean : 0), factor, du, g);
+    cells_.add_derivatives(state, power(p_, unit, is_mean_ ? mean : 0), factor, du, g);
   }
 
 private:
@@ -140,16 +138,18 @@ private:
     return {power_of_norm(p, unit, mean), measure_};
   }
   double typical(const ObservedState& state) const {
-    return std::sqrt(this->integral(state, power(2, 1)) / volume_);
+    return std::sqrt(cells_.integral(state, power(2, 1)) / volume_);
   }
   double mean(const ObservedState& state, double unit) const {
-    const double mean = this->integral(state, power(p_, unit)) / volume_;
+    const double mean = cells_.integral(state, power(p_, unit)) / volume_;
     if (!std::isfinite(mean) || mean == 0)
-      throw InputError(std::string(this->name()) + ": stresses to the power p = " + std::to_string(p_) +
+      throw InputError(std::string(name_) + ": stresses to the power p = " + std::to_string(p_) +
                        " leave the range of numbers; take a smaller p");
     return mean;
   }
 
+  std::string_view name_;
+  ElasticCells<dim> cells_;
   double p_;
   StressMeasure measure_;
   bool is_mean_;

@@ -3,48 +3,42 @@
 #include <cmath>
 
 #include "objectives/integration_points.hpp"
-#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observable.hpp"
 
 namespace recoil::objectives {
 
-/// J = int |f(x)|^2 dA over boundary facets of the rest mesh, x = X + u the place of their points, by the
-/// quadrature of the nodes of a facet. The residuals are sqrt(weight) f at the quadrature points.
+/// sqrt(w) f(x) at the quadrature points of boundary facets of the rest mesh, x = X + u their place and w
+/// their weights.
 /// @tparam Field has `num_components` and at(x), which gives f as `value` and df/dx as `gradient`.
 template <int dim, class Field>
-class SurfaceMisfit final : public LeastSquaresObjective<dim> {
+class SurfaceMisfit final : public Observable<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
   using Value = Eigen::Matrix<double, Field::num_components, 1>;
 
 public:
-  /// @throws InputError on every rank where no facet of the region is selected. Collective.
-  SurfaceMisfit(std::string_view name, const Region<dim>& region, const potentials::FacetSelection& facets,
+  SurfaceMisfit(const fem::FunctionSpace<dim>& space, IntegrationPoints<dim> points,
                 std::shared_ptr<const Field> field)
-      : LeastSquaresObjective<dim>(region.comm()), name_(name), space_(region.space), points_(region, facets),
-        field_(std::move(field)) {
-    points_.require_any(name_);
-  }
+      : Observable<dim>(space.comm(), Field::num_components, this->count(points.num_owned_points())),
+        space_(&space), points_(std::move(points)), field_(std::move(field)) {}
 
-  std::string_view name() const override { return name_; }
   std::vector<Quantity> depends_on() const override {
     return {quantities::displacement, quantities::vertices};
   }
-  std::size_t num_residuals() const override { return Field::num_components * points_.num_owned_points(); }
 
-  std::vector<double> residuals(const ObservedState& state) override {
+  std::vector<double> values(const ObservedState& state) override {
     std::vector<double> rows;
-    rows.reserve(num_residuals());
+    rows.reserve(this->num_values());
     points_.visit(false, [&](const auto& point) {
       append(std::sqrt(point.weight) * field_->at(place(point, state)).value, rows);
     });
     return rows;
   }
 
-  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
-                                       std::span<const double>,
-                                       const parameters::PhysicalDirection<dim>& dq) override {
+  std::vector<double> tangent(const ObservedState& state, std::span<const double> du, std::span<const double>,
+                              const parameters::PhysicalDirection<dim>& dq) override {
     const auto* moved = dq.rest_positions();
     std::vector<double> rows;
-    rows.reserve(num_residuals());
+    rows.reserve(this->num_values());
     points_.visit(false, [&](const auto& point) {
       const auto [value, gradient] = field_->at(place(point, state));
       Point dx = point.interpolate(du);
@@ -56,8 +50,8 @@ public:
     return rows;
   }
 
-  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
-                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+  void add_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
+                    std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     auto* by_vertex = g.rest_positions();
     linalg::Vector by_node(space_->layout());
     const std::span<double> nodes = by_node.write_local();
@@ -82,10 +76,21 @@ private:
     rows.insert(rows.end(), r.begin(), r.end());
   }
 
-  std::string_view name_;
   const fem::FunctionSpace<dim>* space_;
   IntegrationPoints<dim> points_;
   std::shared_ptr<const Field> field_;
 };
+
+/// J = int |f(x)|^2 dA over boundary facets of the rest mesh. Collective. @throws InputError on every rank
+/// where no facet of the region is selected.
+template <int dim, class Field>
+std::unique_ptr<Objective<dim>> make_surface_misfit(std::string_view name, const Region<dim>& region,
+                                                    const potentials::FacetSelection& facets,
+                                                    std::shared_ptr<const Field> field) {
+  IntegrationPoints<dim> points(region, facets);
+  points.require_any(name);
+  return make_square<dim>(
+      name, std::make_unique<SurfaceMisfit<dim, Field>>(*region.space, std::move(points), std::move(field)));
+}
 
 } // namespace recoil::objectives

@@ -9,44 +9,28 @@ namespace recoil::objectives {
 
 namespace {
 
-/// What is compared with the target.
-enum class Observed { displacement, position, velocity };
-
-/// J = int |f|^2, f = the compared components of the observed field minus the reference, with the residuals
-/// r = sqrt(weight) f at the quadrature points.
 template <int dim>
-class Misfit final : public LeastSquaresObjective<dim> {
+class Deviation final : public Observable<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
-  Misfit(std::string_view name, const fem::FunctionSpace<dim>& space, IntegrationPoints<dim> points,
-         Observed observed, ReferenceField reference, std::vector<int> components)
-      : LeastSquaresObjective<dim>(space.comm()), name_(name), space_(&space), points_(std::move(points)),
-        observed_(observed), reference_(std::move(reference)), components_(std::move(components)) {
-    points_.require_any(name_);
-    if (components_.empty())
-      for (int i = 0; i < dim; ++i) components_.push_back(i);
-    for (const int i : components_) {
-      if (i < 0 || i >= dim)
-        throw InputError(std::string(name_) + ": component " + std::to_string(i) + "; there are 0 to " +
-                         std::to_string(dim - 1));
-      mask_[i] = 1;
-    }
+  /// @param components at least one.
+  Deviation(const fem::FunctionSpace<dim>& space, IntegrationPoints<dim> points, VectorField field,
+            ReferenceField reference, std::vector<int> components)
+      : Observable<dim>(space.comm(), components.size(), this->count(points.num_owned_points())),
+        space_(&space), points_(std::move(points)), compared_(field), reference_(std::move(reference)),
+        components_(std::move(components)) {
+    for (const int i : components_) mask_[i] = 1;
   }
 
-  std::string_view name() const override { return name_; }
   std::vector<Quantity> depends_on() const override {
-    return {observed_ == Observed::velocity ? quantities::velocity : quantities::displacement,
-            quantities::vertices};
+    return {sees_velocity() ? quantities::velocity : quantities::displacement, quantities::vertices};
   }
 
-  /// A row per quadrature point and compared component.
-  std::size_t num_residuals() const override { return components_.size() * points_.num_owned_points(); }
-
-  std::vector<double> residuals(const ObservedState& state) override {
+  std::vector<double> values(const ObservedState& state) override {
     const auto reference = reference_at(state.time);
     std::vector<double> rows;
-    rows.reserve(num_residuals());
+    rows.reserve(this->num_values());
     points_.visit(false, [&](const auto& point) {
       const Point f = misfit(point, state, reference);
       for (const int i : components_) rows.push_back(std::sqrt(point.weight) * f[i]);
@@ -54,17 +38,17 @@ public:
     return rows;
   }
 
-  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
-                                       std::span<const double> dv,
-                                       const parameters::PhysicalDirection<dim>& dq) override {
+  std::vector<double> tangent(const ObservedState& state, std::span<const double> du,
+                              std::span<const double> dv,
+                              const parameters::PhysicalDirection<dim>& dq) override {
     const auto reference = reference_at(state.time);
     const auto* moved = dq.rest_positions();
     std::vector<double> rows;
-    rows.reserve(num_residuals());
+    rows.reserve(this->num_values());
     points_.visit(false, [&](const auto& point) {
-      Point df = point.interpolate(observed_ == Observed::velocity ? dv : du);
+      Point df = point.interpolate(sees_velocity() ? dv : du);
       if (moved) {
-        if (observed_ == Observed::position) df += point.interpolate_vertices(*moved);
+        if (sees_position()) df += point.interpolate_vertices(*moved);
         df += 0.5 * point.divergence(*moved) * misfit(point, state, reference);
       }
       for (const int i : components_) rows.push_back(std::sqrt(point.weight) * df[i]);
@@ -72,8 +56,8 @@ public:
     return rows;
   }
 
-  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
-                             std::span<double> dv, parameters::PhysicalGradient<dim>& g) override {
+  void add_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
+                    std::span<double> dv, parameters::PhysicalGradient<dim>& g) override {
     const auto reference = reference_at(state.time);
     auto* by_vertex = g.rest_positions();
     linalg::Vector by_node(space_->layout());
@@ -86,29 +70,29 @@ public:
       point.add_to_nodes(root * row, space_->num_nodes(), field);
       if (by_vertex)
         point.add_to_vertices(1 / root, 0.5 * row.dot(misfit(point, state, reference)),
-                              observed_ == Observed::position ? row : Point(Point::Zero()), *by_vertex);
+                              sees_position() ? row : Point(Point::Zero()), *by_vertex);
     });
-    add_to_owned(by_node, observed_ == Observed::velocity ? dv : du);
+    add_to_owned(by_node, sees_velocity() ? dv : du);
   }
 
   /// In one pass over owned and ghost cells, without rows and without messages: sweeps ask for it at every
   /// state.
-  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
-                       parameters::PhysicalGradient<dim>& g) override {
+  void add_square_derivatives(const ObservedState& state, double factor, std::span<double> du,
+                              std::span<double> dv, parameters::PhysicalGradient<dim>& g) override {
     const auto reference = reference_at(state.time);
     auto* by_vertex = g.rest_positions();
     points_.visit(true, [&](const auto& point) {
       const Point f = misfit(point, state, reference);
-      point.add_to_nodes(2 * factor * point.weight * f, space_->num_owned_nodes(),
-                         observed_ == Observed::velocity ? dv : du);
+      point.add_to_nodes(2 * factor * point.weight * f, space_->num_owned_nodes(), sees_velocity() ? dv : du);
       if (by_vertex && point.owned)
-        point.add_to_vertices(factor, f.squaredNorm(),
-                              observed_ == Observed::position ? Point(2 * f) : Point(Point::Zero()),
+        point.add_to_vertices(factor, f.squaredNorm(), sees_position() ? Point(2 * f) : Point(Point::Zero()),
                               *by_vertex);
     });
   }
 
 private:
+  bool sees_velocity() const { return compared_ == VectorField::velocity; }
+  bool sees_position() const { return compared_ == VectorField::position; }
   std::span<const double> reference_at(double time) const {
     const auto values = reference_(time);
     RECOIL_ASSERT(std::ssize(values) == space_->num_nodes() * dim);
@@ -116,29 +100,18 @@ private:
   }
   Point misfit(const IntegrationPoint<dim>& point, const ObservedState& state,
                std::span<const double> reference) const {
-    Point f =
-        point.interpolate(observed_ == Observed::velocity ? state.v : state.u) - point.interpolate(reference);
-    if (observed_ == Observed::position) f += point.rest;
+    Point f = point.interpolate(sees_velocity() ? state.v : state.u) - point.interpolate(reference);
+    if (sees_position()) f += point.rest;
     return f.cwiseProduct(mask_);
   }
 
-  std::string_view name_;
   const fem::FunctionSpace<dim>* space_;
   IntegrationPoints<dim> points_;
-  Observed observed_;
+  VectorField compared_;
   ReferenceField reference_;
   std::vector<int> components_; ///< those that are compared
   Point mask_ = Point::Zero();  ///< 1 at each of them
 };
-
-template <int dim>
-std::unique_ptr<Objective<dim>>
-make_misfit(std::string_view name, const Region<dim>& region, Observed observed, ReferenceField reference,
-            const std::optional<potentials::FacetSelection>& facets, std::vector<int> components) {
-  return std::make_unique<Misfit<dim>>(
-      name, *region.space, facets ? IntegrationPoints<dim>(region, *facets) : IntegrationPoints<dim>(region),
-      observed, std::move(reference), std::move(components));
-}
 
 } // namespace
 
@@ -162,36 +135,29 @@ ReferenceField nodal_reference(
 }
 
 template <int dim>
-std::unique_ptr<Objective<dim>> make_target_displacement(Region<dim> region, ReferenceField reference,
-                                                         std::optional<potentials::FacetSelection> facets,
-                                                         std::vector<int> components) {
-  return make_misfit("target_displacement", region, Observed::displacement, std::move(reference), facets,
-                     std::move(components));
-}
-
-template <int dim>
-std::unique_ptr<Objective<dim>> make_target_position(Region<dim> region, ReferenceField reference,
-                                                     std::optional<potentials::FacetSelection> facets,
-                                                     std::vector<int> components) {
-  return make_misfit("target_position", region, Observed::position, std::move(reference), facets,
-                     std::move(components));
-}
-
-template <int dim>
-std::unique_ptr<Objective<dim>> make_velocity(Region<dim> region, Eigen::Matrix<double, dim, 1> target) {
-  auto reference = nodal_reference<dim>(*region.space, [target](const auto&, double) { return target; });
-  return make_misfit("velocity", region, Observed::velocity, std::move(reference), {}, {});
+std::unique_ptr<Observable<dim>> observe_deviation(std::string_view name, const Region<dim>& region,
+                                                   VectorField field, ReferenceField reference,
+                                                   const std::optional<potentials::FacetSelection>& facets,
+                                                   std::vector<int> components) {
+  auto points = facets ? IntegrationPoints<dim>(region, *facets) : IntegrationPoints<dim>(region);
+  points.require_any(name);
+  for (const int i : components)
+    if (i < 0 || i >= dim)
+      throw InputError(std::string(name) + ": component " + std::to_string(i) + "; there are 0 to " +
+                       std::to_string(dim - 1));
+  if (components.empty())
+    for (int i = 0; i < dim; ++i) components.push_back(i);
+  return std::make_unique<Deviation<dim>>(*region.space, std::move(points), field, std::move(reference),
+                                          std::move(components));
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template ReferenceField nodal_reference(                                                                   \
       const fem::FunctionSpace<dim>&,                                                                        \
       std::function<Eigen::Matrix<double, dim, 1>(const Eigen::Matrix<double, dim, 1>&, double)>);           \
-  template std::unique_ptr<Objective<dim>> make_target_displacement(                                         \
-      Region<dim>, ReferenceField, std::optional<potentials::FacetSelection>, std::vector<int>);             \
-  template std::unique_ptr<Objective<dim>> make_target_position(                                             \
-      Region<dim>, ReferenceField, std::optional<potentials::FacetSelection>, std::vector<int>);             \
-  template std::unique_ptr<Objective<dim>> make_velocity(Region<dim>, Eigen::Matrix<double, dim, 1>);
+  template std::unique_ptr<Observable<dim>> observe_deviation(                                               \
+      std::string_view, const Region<dim>&, VectorField, ReferenceField,                                     \
+      const std::optional<potentials::FacetSelection>&, std::vector<int>);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -7,6 +7,7 @@
 #include "potentials/shape_products.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parameters/cell_field.hpp"
+#include "recoil/potentials/laws/element_hessian.hpp"
 #include "recoil/potentials/laws/kinematics.hpp"
 
 namespace recoil::potentials {
@@ -20,33 +21,26 @@ fem::QuadratureRule<dim> cell_quadrature(const fem::FunctionSpace<dim>& space, i
   return fem::simplex_quadrature<dim>(uniform ? 1 : space.stiffness_degree(order));
 }
 
-/// make.operator()<order>(), order from 1 to 4.
-template <class Make>
-auto of_order(int order, Make make) {
-  RECOIL_ASSERT(order >= 1 && order <= 4);
-  if (order == 1) return make.template operator()<1>();
-  if (order == 2) return make.template operator()<2>();
-  if (order == 3) return make.template operator()<3>();
-  return make.template operator()<4>();
-}
-
-/// Gather, differentiate and scatter on cells with a node count known at compile time.
+/// Gather, differentiate and scatter on cells with `nodes` nodes, or any number of them (Eigen::Dynamic).
 template <int dim, int nodes>
 struct CellKernel {
-  using Values = Eigen::Matrix<double, nodes, dim, Eigen::RowMajor>;
-  using Gradients = Eigen::Matrix<double, nodes, dim, Eigen::RowMajor>;
-  using Hessian = Eigen::Matrix<double, dim * nodes, dim * nodes>;
+  static constexpr int max_nodes = nodes == Eigen::Dynamic ? max_element_nodes : nodes;
+  static constexpr int size = nodes == Eigen::Dynamic ? nodes : dim * nodes;
+  using Values = Eigen::Matrix<double, nodes, dim, Eigen::RowMajor, max_nodes, dim>;
+  using Gradients = Values;
+  using Hessian = Eigen::Matrix<double, size, size, Eigen::ColMajor, dim * max_nodes, dim * max_nodes>;
 
   static Values gather(std::span<const LocalIndex> cell_nodes, std::span<const double> u) {
-    Values values;
-    for (int a = 0; a < nodes; ++a) values.row(a) = fem::node_block<dim>(u, cell_nodes[a]);
+    Values values(num_nodes(cell_nodes), dim);
+    for (Eigen::Index a = 0; a < values.rows(); ++a) values.row(a) = fem::node_block<dim>(u, cell_nodes[a]);
     return values;
   }
 
   /// Gradients of the basis on the rest cell: reference gradients times D^-1.
   static Gradients gradients(const fem::Tabulation<dim>& table, int point,
                              const SquareMatrix<dim>& inverse_edges) {
-    return Eigen::Map<const Gradients>(table.gradient(point)) * inverse_edges;
+    const Eigen::Index rows = nodes == Eigen::Dynamic ? table.num_nodes : nodes;
+    return Eigen::Map<const Gradients>(table.gradient(point), rows, dim) * inverse_edges;
   }
 
   static SquareMatrix<dim> deformation_gradient(const Values& u, const Gradients& gradients) {
@@ -59,8 +53,13 @@ struct CellKernel {
   /// Adds to the entries of owned nodes.
   static void scatter(std::span<const LocalIndex> cell_nodes, LocalIndex num_owned, const Values& values,
                       std::span<double> g) {
-    for (int a = 0; a < nodes; ++a)
+    for (Eigen::Index a = 0; a < values.rows(); ++a)
       if (cell_nodes[a] < num_owned) fem::node_block<dim>(g, cell_nodes[a]) += values.row(a);
+  }
+
+private:
+  static Eigen::Index num_nodes(std::span<const LocalIndex> cell_nodes) {
+    return nodes == Eigen::Dynamic ? static_cast<Eigen::Index>(cell_nodes.size()) : nodes;
   }
 };
 

@@ -10,16 +10,21 @@
 
 namespace recoil::potentials {
 
-template <int dim, class Law, int order>
+inline constexpr int any_order = 0;
+
+/// A law on the cells of one order, known at compile time where it is 1 or 2. Cells of a higher order take so
+/// long that loops over as many nodes as there are cost nothing beside them: they have the fixed order
+/// `any_order`.
+template <int dim, class Law, int fixed_order>
 class ElasticOnCells final : public ElasticPotential<dim> {
-  static constexpr int nodes = fem::num_lagrange_nodes(dim, order);
-  using Kernel = CellKernel<dim, nodes>;
+  using Kernel =
+      CellKernel<dim, fixed_order == any_order ? Eigen::Dynamic : fem::num_lagrange_nodes(dim, fixed_order)>;
   using Matrix = SquareMatrix<dim>;
 
 public:
   ElasticOnCells(const LawInfo& law, const fem::FunctionSpace<dim>& space,
-                 std::shared_ptr<const fem::CellGeometry<dim>> geometry, std::vector<LocalIndex> cells,
-                 parameters::CellField of_law)
+                 std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order,
+                 std::vector<LocalIndex> cells, parameters::CellField of_law)
       : ElasticPotential<dim>(space), geometry_(std::move(geometry)), cells_(std::move(cells)),
         constants_(std::move(of_law)), derivatives_(elastic_derivatives<dim>(law)),
         table_(fem::tabulate(this->space().basis(order),
@@ -57,7 +62,7 @@ public:
       const LocalIndex cell = cells_[k];
       const auto cell_nodes = this->space().cell_nodes(cell);
       const typename Kernel::Values values = Kernel::gather(cell_nodes, u);
-      typename Kernel::Values force = Kernel::Values::Zero();
+      typename Kernel::Values force = Kernel::Values::Zero(values.rows(), dim);
       for (int q = 0; q < table_.num_points; ++q) {
         const typename Kernel::Gradients G = gradients(cell, q);
         const Matrix P = Law::first_piola(Kernel::deformation_gradient(values, G), constants(k, q));
@@ -84,7 +89,7 @@ public:
   double max_step(std::span<const double> u, std::span<const double> du) const override {
     double step = 1;
     // Curved cells are judged at the trial states themselves, by value().
-    if constexpr (order == 1 && !Law::small_strain)
+    if constexpr (fixed_order == 1 && !Law::small_strain)
       for (const LocalIndex cell : cells_) {
         if (cell >= this->space().mesh().num_owned_cells) continue;
         const auto cell_nodes = this->space().cell_nodes(cell);
@@ -162,14 +167,14 @@ private:
   [[gnu::flatten]] void exact_hessian(std::size_t k, const typename Kernel::Values& values, double factor,
                                       typename Kernel::Hessian& K) const {
     const LocalIndex cell = cells_[k];
-    if constexpr (order == 1)
+    if constexpr (fixed_order == 1)
       if (table_.num_points == 1) {
         const typename Kernel::Gradients G = gradients(cell, 0);
         assign_hessian<Law>(G, factor * weight(cell, 0), Kernel::deformation_gradient(values, G),
                             constants(k, 0), K);
         return;
       }
-    K.setZero();
+    K.setZero(dim * values.rows(), dim * values.rows());
     for (int q = 0; q < table_.num_points; ++q) {
       const typename Kernel::Gradients G = gradients(cell, q);
       Law::add_hessian(G, factor * weight(cell, q), Kernel::deformation_gradient(values, G), constants(k, q),
@@ -180,7 +185,7 @@ private:
   // Out of line: inlined it would slow down the loop over exact Hessians around it.
   [[gnu::noinline]] void projected_hessian(std::size_t k, const typename Kernel::Values& values,
                                            double factor, typename Kernel::Hessian& K) const {
-    K.setZero();
+    K.setZero(dim * values.rows(), dim * values.rows());
     for (int q = 0; q < table_.num_points; ++q) {
       const typename Kernel::Gradients G = gradients(cells_[k], q);
       Tangent<dim> A;
@@ -199,13 +204,13 @@ private:
   bool is_uninverted(LocalIndex cell, const typename Kernel::Values& u) const {
     if constexpr (Law::small_strain) {
       return true;
-    } else if constexpr (order == 1) {
+    } else if constexpr (fixed_order == 1) {
       const Matrix F = Kernel::deformation_gradient(u, gradients(cell, 0));
       return determinant<dim>(F, cofactor<dim>(F)) > 0;
     } else {
       typename Kernel::Values positions = u;
       const auto cell_nodes = this->space().cell_nodes(cell);
-      for (int a = 0; a < nodes; ++a)
+      for (Eigen::Index a = 0; a < u.rows(); ++a)
         positions.row(a) += this->space().node_positions()[cell_nodes[a]].transpose();
       return positivity_.is_positive(positions.data(), geometry_->edge_determinant[cell]);
     }
@@ -228,10 +233,16 @@ std::unique_ptr<ElasticPotential<dim>> make_elastic(const LawInfo& law, const fe
   std::unique_ptr<ElasticPotential<dim>> made;
   for_each_law<dim>([&]<class Law>() {
     if (law.name != Law::name) return;
-    made = of_order(order, [&]<int k>() -> std::unique_ptr<ElasticPotential<dim>> {
-      return std::make_unique<ElasticOnCells<dim, Law, k>>(law, space, std::move(geometry), std::move(cells),
-                                                           std::move(constants));
-    });
+    const auto of_order = [&]<int fixed_order>() {
+      made = std::make_unique<ElasticOnCells<dim, Law, fixed_order>>(law, space, std::move(geometry), order,
+                                                                     std::move(cells), std::move(constants));
+    };
+    if (order == 1)
+      of_order.template operator()<1>();
+    else if (order == 2)
+      of_order.template operator()<2>();
+    else
+      of_order.template operator()<any_order>();
   });
   RECOIL_ASSERT(made != nullptr);
   return made;

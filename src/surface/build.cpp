@@ -167,12 +167,10 @@ mesh::DistributedSurfaces<dim> read_sheets(const parallel::Communicator& comm,
                                            std::span<const mesh::GeometrySpec> meshes) {
   std::vector<mesh::SurfaceMesh> sheets;
   parallel::collectively(comm, [&] {
-    for (mesh::GeometrySpec spec : meshes) {
-      if (comm.rank() != 0) return;
-      spec.is_obstacle = true; // what is there twice collides twice here, too
-      auto raw = spec.generator ? mesh::generate(*spec.generator, spec.where) : mesh::read_mesh(spec.mesh);
-      sheets.push_back(mesh::obstacle_surface(std::move(raw), spec, dim));
-    }
+    if (comm.rank() != 0) return;
+    std::vector<mesh::GeometrySpec> specs(meshes.begin(), meshes.end());
+    for (mesh::GeometrySpec& spec : specs) spec.is_obstacle = true;
+    sheets = mesh::assemble_geometry(specs, dim).obstacles;
   });
   return mesh::distribute_surfaces<dim>(comm, sheets, mesh::SurfacePartition::graph);
 }

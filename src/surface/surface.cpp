@@ -10,6 +10,8 @@ Surface<dim>::displacements(std::span<const double> u, std::span<const double> o
   std::vector<Point> result(num_vertices());
   for (LocalIndex v = 0; v < num_vertices(); ++v) {
     const bool is_node = node(v) >= 0;
+    result[v].setZero();
+    if (!is_node && obstacle_displacement.empty()) continue;
     const std::size_t index = is_node ? node(v) : obstacle_vertex(v);
     const double* entries = (is_node ? u.data() : obstacle_displacement.data()) + index * dim;
     for (int i = 0; i < dim; ++i) result[v][i] = entries[i];

@@ -3,18 +3,15 @@
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"
 #include "recoil/app/study/objectives/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/io/hdf5_file.hpp"
-#include "recoil/objectives/center_of_mass.hpp"
-#include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
-#include "recoil/objectives/max_stress.hpp"
 #include "recoil/objectives/min_distance.hpp"
-#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/rest_separation.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
-#include "recoil/objectives/target.hpp"
 #include "support/hdf5_array.hpp"
+#include "support/made_objectives.hpp"
 #include "support/residual_identity.hpp"
 
 namespace recoil::app::objective_entries_test {
@@ -225,8 +222,8 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
   if (experiment.comm().rank() == 0) write_distance<dim>(experiment.folder() / "distance.h5");
   experiment.comm().barrier();
   const auto opened =
-      open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
-  const auto objectives = Observation<dim>(opened, discrete).objectives;
+      open_objectives(*make_specimen(experiment.study(), 0, experiment.scene(), experiment.geometry().mesh));
+  const auto objectives = Observation<dim>(opened, *make_observables(discrete)).objectives;
   const auto& made = objectives.at(0);
   EXPECT_EQ(made->name(), type);
   const linalg::Vector u = test::rough_field(discrete.space(), 0.003, 1),
@@ -276,7 +273,7 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
       ParameterValues values = base;
       for (std::size_t i = 0; i < values[k].size(); ++i) values[k][i] += h * experiment.direction(k)[i];
       const Variant<dim> other = experiment.at(values);
-      return Observation<dim>(opened, *other.discrete).objectives.at(0)->value(state);
+      return Observation<dim>(opened, *make_observables(*other.discrete)).objectives.at(0)->value(state);
     });
   }
   EXPECT_GT(std::abs(slopes[1]) + std::abs(slopes[2]) + std::abs(slopes[3]) + std::abs(slopes[5]), 0) << type;
@@ -312,8 +309,8 @@ void check_strain_gauge() {
   const Variant<dim> variant = experiment.at(experiment.start());
   DiscreteScene<dim>& discrete = *variant.discrete;
   const auto opened =
-      open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
-  const auto gauge = std::move(Observation<dim>(opened, discrete).objectives.at(0));
+      open_objectives(*make_specimen(experiment.study(), 0, experiment.scene(), experiment.geometry().mesh));
+  const auto gauge = std::move(Observation<dim>(opened, *make_observables(discrete)).objectives.at(0));
   using Matrix = Eigen::Matrix<double, dim, dim>;
   Matrix stretch = Matrix::Identity(), turn = Matrix::Identity();
   stretch.template topLeftCorner<2, 2>() << 1.3, 0.1, 0.1, 0.8;

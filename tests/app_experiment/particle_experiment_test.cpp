@@ -5,17 +5,22 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/app/study/experiment/check_scenes.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
 #include "recoil/app/study/input/read_study.hpp"
 #include "recoil/app/study/kinds/parameter_kinds.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_particles.hpp"
+#include "support/hdf5_array.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app::particle_experiment_test {
@@ -134,13 +139,23 @@ std::vector<json> entries(const ParameterKind& kind, const std::string& integrat
   return all;
 }
 
+/// Displacements that particles are not at.
+void write_aim(const std::filesystem::path& path, const particles::ParticleSet& particles) {
+  testing::Hdf5Array aim{{particles.positions.size(), 3}, {}};
+  for (std::size_t i = 0; i < 3 * particles.positions.size(); ++i)
+    aim.entries.push_back(1e-3 * std::sin(3.7 * double(i)));
+  testing::write_arrays(path, {{"u", aim}});
+}
+
 /// A study of a scene, and its only experiment.
 struct Studied {
   Study study;
   std::unique_ptr<ExperimentModel> model;
 
+  /// @param objectives in place of those of markers, centre of mass and forces, if any.
   Studied(const parallel::Communicator& comm, const std::filesystem::path& folder,
-          const Interrupts& interrupts, const std::string& scene, const json& parameter) {
+          const Interrupts& interrupts, const std::string& scene, const json& parameter,
+          const json& objectives = {}) {
     json document = json::parse(R"({
       "markers": [{"name": "tip", "body": "beam", "rest": [0.0115, 0.001, 0.002]},
                   {"name": "corner", "body": "block", "rest": [0.004, 0.034, -0.004]},
@@ -158,6 +173,9 @@ struct Studied {
                                         {"obstacle", obstacle},
                                         {"direction", {-1, -0.7, 0.8}},
                                         {"target", "force.csv"}});
+    if (!objectives.empty()) document["objectives"] = objectives;
+    if (comm.rank() == 0) write_aim(folder / "aim.h5", pack_bodies(loaded.file.scene, loaded.geometry));
+    comm.barrier();
     study = parse_study(document.dump(), "study.json", folder).study;
     const std::vector<Scene> scenes{loaded.file.scene};
     const std::vector<int> dims{3};
@@ -169,7 +187,7 @@ struct Studied {
 
 class ParticleExperiment {
 public:
-  ParticleExperiment(MPI_Comm ranks, const json& scene, const json& parameter)
+  ParticleExperiment(MPI_Comm ranks, const json& scene, const json& parameter, const json& objectives = {})
       : comm_(ranks), folder_(comm_), interrupts_(comm_) {
     if (comm_.rank() == 0) {
       std::ofstream(folder_ / "scene.json") << scene;
@@ -180,9 +198,15 @@ public:
       std::ofstream(folder_ / "force.csv") << "time,force,sd\n0,0.01,1\n0.004,-0.05,2\n";
       std::ofstream(folder_ / "centre.csv")
           << "time,x,y,z,sd\n0,0,0.01,0,0.01\n0.004,0.001,0.02,0.003,0.02\n";
+      // Seen at states; one point is in no body.
+      std::ofstream(folder_ / "field.csv")
+          << "time [ms],x,y,z,ux,uy,uz,sd\n2,0.0112,0.002,-0.001,0.002,-0.001,0.001,0.01\n"
+             "4,0.0112,0.002,-0.001,0.001,0,0.003,0.01\n2,0.004,-0.003,0.003,0.001,0.001,-0.002,0.02\n"
+             "4,0.3,0,0,0.001,0,0,0.01\n";
     }
     comm_.barrier();
-    studied_ = std::make_unique<Studied>(comm_, folder_.path(), interrupts_, "scene.json", parameter);
+    studied_ =
+        std::make_unique<Studied>(comm_, folder_.path(), interrupts_, "scene.json", parameter, objectives);
     model_ = studied_->model.get();
     objective_.emplace(*model_, inverse::ReducedObjective::Options{1, {1e-14, {}}});
   }
@@ -211,7 +235,12 @@ public:
     return *slope_;
   }
 
+  /// The gradient against differences of runs; of sums of squares with both products of the Jacobian.
   void check() {
+    if (!model_->check_start().why_not_least_squares.empty()) {
+      if (is_alone()) check_differences(slope());
+      return;
+    }
     const ParameterValues q = model_->start_values();
     ParameterValues change = model_->values_along(direction_, 1);
     for (std::size_t k = 0; k < q.size(); ++k)
@@ -269,11 +298,11 @@ private:
   Direction direction_{3, -1};
 };
 
-void check_derivatives(const json& scene, const json& parameter) {
-  ParticleExperiment experiment(MPI_COMM_WORLD, scene, parameter);
+void check_derivatives(const json& scene, const json& parameter, const json& objectives = {}) {
+  ParticleExperiment experiment(MPI_COMM_WORLD, scene, parameter, objectives);
   experiment.check();
   if (is_alone()) return;
-  const double alone = ParticleExperiment(MPI_COMM_SELF, scene, parameter).slope();
+  const double alone = ParticleExperiment(MPI_COMM_SELF, scene, parameter, objectives).slope();
   EXPECT_NEAR(experiment.slope(), alone, 1e-8 * std::abs(alone));
 }
 
@@ -300,7 +329,9 @@ void for_every_parameter(Act act) {
     }
 }
 
-TEST(ParticleExperiment, RunsHaveTangentsAndGradients) { for_every_parameter(check_derivatives); }
+TEST(ParticleExperiment, RunsHaveTangentsAndGradients) {
+  for_every_parameter([](const json& scene, const json& parameter) { check_derivatives(scene, parameter); });
+}
 
 /// Checks one entry of every kind that needs neither strengths nor friction, in scene(integrator). Ranks do
 /// not meet integrators: several take only `on_ranks`, which saves minutes.
@@ -325,6 +356,47 @@ TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
 /// Forces on what is constrained and touched, and those of obstacles.
 TEST(ParticleExperiment, RunsInContactHaveTangentsAndGradients) {
   check_every_kind(touching_scene, "be_reflect");
+}
+
+/// Every type of objective that bonded particles have, as a study writes it.
+std::map<std::string, json> objective_entries() {
+  return {{"markers", {{"target", "markers.csv"}}},
+          {"displacement_field", {{"body", "beam"}, {"target", "field.csv"}, {"outside", "drop"}}},
+          {"center_of_mass", {{"target", "centre.csv"}, {"body", "beam"}}},
+          {"height", {{"axis", "y"}}},
+          {"velocity", {{"target", {0.1, -0.2, 0.3}}}},
+          {"position_integral", {{"axis", "z"}, {"body", "block"}}},
+          {"target_displacement", {{"reference", "aim.h5"}, {"components", {"x", "z"}}}},
+          {"target_position", {{"reference", "aim.h5"}, {"body", "beam"}, {"time", "final"}}},
+          {"elastic_energy", {{"body", "beam"}}},
+          {"contact_force_norm", {{"body", "block"}}},
+          {"reaction_force", {{"boundary", 1}, {"direction", {1, 2, -3}}, {"target", "force.csv"}}}};
+}
+
+/// Of all kinds of parameters at once, whose directions are of the sizes of their values, in contact with and
+/// without bonds that soften.
+TEST(ParticleExperiment, ObjectivesHaveExactDerivatives) {
+  const json parameters = json::parse(R"([
+    {"name": "E", "quantity": "young_modulus", "per": "bond", "body": "beam", "initial": 1e7},
+    {"name": "nu", "quantity": "poisson_ratio", "initial": 0.3},
+    {"name": "rho", "quantity": "density", "per": "body", "initial": 1000},
+    {"name": "v", "quantity": "initial_velocity", "initial": [0.5, 0.1, 0.2]},
+    {"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "initial": [0.1, 0.05, 0.3]}])");
+  const json hard = touching_scene("be_reflect"), materials = softening_scene("be_reflect")["materials"];
+  json soft = hard;
+  soft["materials"] = materials;
+  soft["solver"]["bonded_particles"]["damage_width"] = 0.2;
+  const auto entries = objective_entries();
+  for (const ObjectiveType& type : objective_types()) {
+    if (!holds(observables_on_particles(), type.asks)) continue;
+    ASSERT_TRUE(entries.contains(type.name)) << "give " << type.name << " an entry in this test";
+    json objective = entries.at(type.name);
+    objective.update({{"name", "o"}, {"type", type.name}});
+    for (const json* on : {&hard, &std::as_const(soft)}) {
+      SCOPED_TRACE(type.name + std::string(on == &soft ? ", bonds soften" : ""));
+      check_derivatives(*on, parameters, json::array({objective}));
+    }
+  }
 }
 
 /// A grip that has moved at once, so that the start depends on the parameter.

@@ -3,6 +3,7 @@
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/study/objectives/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 
 namespace recoil::app::reactions_test {
 namespace {
@@ -37,9 +38,9 @@ public:
                      {"parameters", {{{"name", "E"}, {"quantity", "young_modulus"}, {"initial", 1e5}}}}},
                     {{"none.csv", "time,force,sd\n-1,0,1\n100,0,1\n"}}),
         variant_(make_variant(experiment_.scene(), experiment_.geometry(), {}, {})),
-        opened_(
-            open_objectives<dim>({experiment_.study(), 0, experiment_.scene(), experiment_.geometry().mesh})),
-        observation_(opened_, *variant_.discrete) {
+        opened_(open_objectives(
+            *make_specimen(experiment_.study(), 0, experiment_.scene(), experiment_.geometry().mesh))),
+        observation_(opened_, *make_observables(*variant_.discrete)) {
     observation_.keep_residuals();
   }
 

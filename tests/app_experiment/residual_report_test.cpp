@@ -19,8 +19,8 @@ struct MadeUp final : ObjectiveSpec {
     name = its_name;
     experiment = its_experiment;
   }
-  ObjectiveMaker<2> open(const ExperimentMesh<2>&) const override { return {}; }
-  ObjectiveMaker<3> open(const ExperimentMesh<3>&) const override { return {}; }
+  ObjectiveMaker<2> open(const Specimen<2>&) const override { return {}; }
+  ObjectiveMaker<3> open(const Specimen<3>&) const override { return {}; }
 };
 
 /// Two objectives: points `a` and `b`, each on a rank of its own where there are so many, and one without

@@ -52,7 +52,7 @@ TEST(ResolvedScene, GivesTheSameValues) {
             std::get<Expression>(*elements_of(scene).materials[1].find("nu")).text());
   EXPECT_EQ(again.time.dt, scene.time.dt);
   EXPECT_EQ(again.time.steps, scene.time.steps);
-  EXPECT_EQ(again.time.bdf_order, scene.time.bdf_order);
+  EXPECT_EQ(elements_of(again).bdf_order, elements_of(scene).bdf_order);
   EXPECT_EQ(again.contact.dhat_relative, scene.contact.dhat_relative);
   EXPECT_EQ(again.boundary_conditions.dirichlet[0].time_reference,
             scene.boundary_conditions.dirichlet[0].time_reference);

@@ -1,5 +1,3 @@
-#include "recoil/app/scene/option_keys.hpp"
-
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
@@ -16,11 +14,9 @@ bool is_key(const std::string& key) {
 }
 
 TEST(OptionKeys, AreKeysOfScenes) {
-  const OptionNames names = keys_of_options();
+  const OptionNames names = all_solvers().format().option_names();
   EXPECT_FALSE(names.empty());
-  for (const auto& [option, key] : names)
-    EXPECT_TRUE(is_key(key) || key == "/sweep/store_every")
-        << option << ": " << key; // the latter is one of studies
+  for (const auto& [option, key] : names) EXPECT_TRUE(is_key(key)) << option << ": " << key;
 }
 
 } // namespace

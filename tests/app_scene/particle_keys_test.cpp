@@ -79,7 +79,7 @@ TEST(ParticleKeys, AreUsedOrRefused) {
       if (key.mark != Mark::honoured) continue; // noted or refused in all scenes
       const std::string pattern = key.pattern;
       if (is_frame(key)) continue;
-      const bool is_own = key.solvers && !is_refused(key),
+      const bool is_own = !key.solvers.empty() && !is_refused(key),
                  is_used =
                      used.contains(pattern) || is_own || (begins(pattern, used_below) && !is_refused(key));
       EXPECT_NE(is_refused(key), is_used)

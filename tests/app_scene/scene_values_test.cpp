@@ -47,7 +47,7 @@ TEST(SceneValues, Strip) {
   EXPECT_EQ(constant(material.phi), 0);
   EXPECT_EQ(find_material(scene, "strip", 5), &elements_of(scene).materials[0]);
   EXPECT_EQ(find_material(scene, "strip", 0), nullptr);
-  EXPECT_EQ(scene.time.bdf_order, 2);
+  EXPECT_EQ(elements_of(scene).bdf_order, 2);
   EXPECT_DOUBLE_EQ(scene.time.dt, 0.1);
   EXPECT_THAT(scene.output.fields, ElementsAre(OutputField::von_mises));
   EXPECT_EQ(scene.boundary_conditions.rhs.size(), 3u);

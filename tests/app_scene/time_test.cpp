@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
+#include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 
 namespace recoil::app {
 namespace {
 
-TimeSpec time_of(const std::string& time) { return read_changed("{\"time\": " + time + "}").scene.time; }
+Scene scene_with_time(const std::string& time) { return read_changed("{\"time\": " + time + "}").scene; }
+TimeSpec time_of(const std::string& time) { return scene_with_time(time).time; }
 
 TEST(Time, AbsentIsStaticAtOne) {
   const auto time = read_changed("{}").scene.time;
@@ -44,7 +46,8 @@ TEST(Time, SuiteScenesKeepTheirCounts) {
 
 TEST(Time, Integrators) {
   const auto order = [](const std::string& integrator) {
-    return time_of("{\"dt\": 1, \"time_steps\": 1, \"integrator\": " + integrator + "}").bdf_order;
+    return elements_of(scene_with_time("{\"dt\": 1, \"time_steps\": 1, \"integrator\": " + integrator + "}"))
+        .bdf_order;
   };
   EXPECT_EQ(order("\"ImplicitEuler\""), 1);
   EXPECT_EQ(order("\"BDF\""), 1);

@@ -34,11 +34,11 @@ Study study() {
 }
 
 std::vector<ExperimentSlots> slots() {
-  const FieldSlots ball_and_box{0, 1, true, {0, 1}, {"ball", "box"}, 0, {100, 200}, {100, 200}};
-  const FieldSlots cone_and_ball{0, 1, true, {0, 1}, {"cone", "ball"}, 0, {300, 100}, {300, 100}};
-  const FieldSlots friction{1, 1, true, {0}, {}, 0, {0.3}, {0.3}};
-  const FieldSlots field{2, 1, false, {3, 5, 9}, {}, 12, {10, 10, 10}, {10, 10, 10}};
-  const FieldSlots nu{3, 1, true, {0}, {}, 0, {0.3}, {0.3}};
+  const FieldSlots ball_and_box{{0, 1, true, {0, 1}, {"ball", "box"}, 0}, {100, 200}, {100, 200}};
+  const FieldSlots cone_and_ball{{0, 1, true, {0, 1}, {"cone", "ball"}, 0}, {300, 100}, {300, 100}};
+  const FieldSlots friction{{1, 1, true, {0}, {}, 0}, {0.3}, {0.3}};
+  const FieldSlots field{{2, 1, false, {3, 5, 9}, {}, 12}, {10, 10, 10}, {10, 10, 10}};
+  const FieldSlots nu{{3, 1, true, {0}, {}, 0}, {0.3}, {0.3}};
   return {{ball_and_box, friction, field}, {cone_and_ball, field, nu}};
 }
 

@@ -1,30 +1,10 @@
 #include "discs/disc_kind.hpp"
 
-#include "discs/discs.hpp"
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::discs {
 namespace {
-
-/// `solver/discs`.
-struct DiscSpec {
-  double mass = reference_values[discs::mass], stiffness = reference_values[discs::stiffness],
-         drag = reference_values[discs::drag];
-};
-
-struct DiscScene : app::SolverSceneOf<DiscScene> {
-  DiscSpec spec;
-
-  std::vector<std::filesystem::path> files() const override { return {}; }
-  Parameters parameters() const {
-    Parameters q = reference;
-    q[discs::mass] = spec.mass;
-    q[discs::stiffness] = spec.stiffness;
-    q[discs::drag] = spec.drag;
-    return q;
-  }
-};
 
 using app::bound;
 
@@ -41,16 +21,16 @@ constexpr app::Key in_solver[] = {
      .member = &bound<&DiscScene::spec, &DiscSpec::mass>,
      .range = app::positive,
      .unit = "kg",
-     .doc = "Of a disc."},
+     .doc = "Mass of a disc."},
     {.pattern = "/solver/discs/stiffness",
      .member = &bound<&DiscScene::spec, &DiscSpec::stiffness>,
      .range = app::non_negative,
      .unit = "N/m",
-     .doc = "Of a spring."},
+     .doc = "Stiffness of a spring."},
     {.pattern = "/solver/discs/drag",
      .member = &bound<&DiscScene::spec, &DiscSpec::drag>,
      .range = app::non_negative,
-     .doc = "Of the air."},
+     .doc = "Drag of the air."},
 };
 
 constexpr app::AbsentKey absent[] = {
@@ -71,8 +51,8 @@ void build(const app::Item& root, app::Scene& scene) {
 class DiscRun final : public app::SolverRun {
 public:
   explicit DiscRun(const app::RunStart& start)
-      : solver_(start.comm, app::part_of<DiscScene>(start.loaded.file.scene).parameters()), output_(solver_) {
-  }
+      : solver_(start.comm, app::part_of<DiscScene>(start.loaded.file.scene).spec.parameters()),
+        output_(solver_) {}
   stepping::Solver& solver() override { return solver_; }
   app::RunOutput& output() override { return output_; }
 
@@ -100,7 +80,7 @@ const app::SolverKind disc_kind{
           set_dimension(loaded.file.scene, 2);
         },
     .validate = [](const parallel::Communicator& comm, app::LoadedScene& loaded) -> app::SceneReport {
-      const DiscSolver solver(comm, app::part_of<DiscScene>(loaded.file.scene).parameters());
+      const DiscSolver solver(comm, app::part_of<DiscScene>(loaded.file.scene).spec.parameters());
       return {solver.description(), {}};
     },
     .make_run = [](const app::RunStart& start) -> std::unique_ptr<app::SolverRun> {

@@ -1,10 +1,31 @@
 #pragma once
 
+#include "discs/discs.hpp"
 #include "recoil/app/run/solver_kind.hpp"
 
 namespace recoil::discs {
 
-/// The discs as a solver that scenes can name.
+/// `solver/discs`.
+struct DiscSpec {
+  double mass = reference_values[discs::mass], stiffness = reference_values[discs::stiffness],
+         drag = reference_values[discs::drag];
+
+  Parameters parameters() const {
+    Parameters q = reference;
+    q[discs::mass] = mass;
+    q[discs::stiffness] = stiffness;
+    q[discs::drag] = drag;
+    return q;
+  }
+};
+
+struct DiscScene : app::SolverSceneOf<DiscScene> {
+  DiscSpec spec;
+
+  std::vector<std::filesystem::path> files() const override { return {}; }
+};
+
+/// Scenes of discs.
 extern const app::SolverKind disc_kind;
 
 } // namespace recoil::discs

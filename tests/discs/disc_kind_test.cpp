@@ -8,8 +8,7 @@
 
 #include "recoil/app/run/inspect.hpp"
 #include "recoil/app/run/simulate.hpp"
-#include "recoil/app/solvers/bonded_particles/particle_kind.hpp"
-#include "recoil/app/solvers/elastodynamics/element_kind.hpp"
+#include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
 #include "support/temporary_folder.hpp"
@@ -20,15 +19,6 @@ namespace disc_kind_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-
-const app::SolverKinds& kinds() {
-  static const app::SolverKinds all({
-      &app::elastodynamics,
-      &app::bonded_particles,
-      &disc_kind,
-  });
-  return all;
-}
 
 const json scene = json::parse(
     R"({"geometry": {"name": "row", "discs": 5}, "solver": {"type": "discs", "discs": {"mass": 1.5}},
@@ -50,14 +40,15 @@ protected:
       options.restart = folder_ / output;
     else
       options.scene = folder_ / "scene.json", options.output = folder_ / output;
-    return app::simulate(comm_, options, kinds());
+    return app::simulate(comm_, options, app::all_solvers());
   }
   std::string read(const std::string& file) { return read_file(folder_ / file); }
   /// What is said of a scene with these changes.
-  std::string refusal_of(const char* merge_patch, json wrong = scene) {
+  std::string refusal_of(const char* merge_patch) {
+    json wrong = scene;
     wrong.merge_patch(json::parse(merge_patch));
     try {
-      app::parse_scene(wrong.dump(), "scene.json", "/", kinds().format());
+      app::parse_scene(wrong.dump(), "scene.json", "/", app::all_solvers().format());
     } catch (const InputError& error) {
       return error.what();
     }
@@ -87,7 +78,7 @@ TEST_F(DiscKind, RunsAndContinues) {
 }
 
 TEST_F(DiscKind, IsValidated) {
-  const std::string report = app::validate_scene(comm_, write(scene), kinds());
+  const std::string report = app::validate_scene(comm_, write(scene), app::all_solvers());
   if (comm_.rank() == 0) {
     EXPECT_THAT(report, HasSubstr("valid, 2D, 5 discs, 0 obstacle(s)"));
   }

@@ -227,7 +227,9 @@ public:
     return {true, false, "", 0, "newton " + std::to_string(result_.iterations)};
   }
 
-  stepping::Entries effort() const override { return {{"Newton iterations", total_iterations_}}; }
+  stepping::Entries effort() const override {
+    return {{stepping::newton_iterations_name, total_iterations_}};
+  }
   stepping::Balance balance() const override {
     const VectorXd u = newton::testing::gather(history_.newest().u),
                    v = newton::testing::gather(history_.newest().v);
@@ -249,7 +251,7 @@ public:
   }
   stepping::Entries counts() const override {
     const Potentials now(q_, newton::testing::gather(history_.newest().u));
-    return {{"newton", GlobalIndex{result_.iterations}},
+    return {{stepping::newton_count_name, GlobalIndex{result_.iterations}},
             {"active_pairs", now.num_pairs},
             {"min_distance", now.gap}};
   }

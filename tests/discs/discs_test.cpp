@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "discs/discs.hpp"
+#include "discs/disc_step.hpp"
 #include "recoil/app/run/forward_run.hpp"
 #include "recoil/app/run/run_state.hpp"
 #include "recoil/base/read_file.hpp"
@@ -10,8 +10,6 @@
 namespace recoil::discs {
 namespace {
 
-using newton::testing::gather;
-using newton::testing::scatter;
 constexpr GlobalIndex num_steps = 12;
 
 ExitCode run(const parallel::Communicator& comm, const std::filesystem::path& path, GlobalIndex steps,
@@ -126,90 +124,20 @@ struct Sums final : public adjoint::StateDerivatives {
   }
 };
 
-/// All ranks hold the whole gradient, and the changes of parameters along directions. K and K_- are
-/// symmetric.
-class DiscAdjoint final : public inverse::AdjointProblem,
-                          public stepping::BdfReverseStep,
-                          public stepping::BdfTangentStep {
+/// All ranks hold the whole gradient.
+class DiscAdjoint final : public inverse::AdjointProblem {
 public:
-  explicit DiscAdjoint(const Parameters& q, std::vector<Parameters> directions = {})
-      : q_(q), directions_(std::move(directions)) {}
+  explicit DiscAdjoint(const Parameters& q)
+      : step_(q, [this](std::size_t k, double share) { gradient_[k] += share; }) {}
   adjoint::StateDerivatives& objective() override { return sums_; }
-  stepping::DifferentiableStep step() override { return this; }
+  stepping::DifferentiableStep step() override { return &step_; }
   inverse::ParameterValues gradient() override { return {gradient_}; }
   std::vector<inverse::GatheredArray> gathered() override { return {{"gradient", gradient_}}; }
 
 private:
-  void linearize(const stepping::StepRecord& record, const stepping::State& now,
-                 const stepping::State& previous) override {
-    B_ = record.coefficients.scaled_dt(record.dt);
-    potentials_ = std::make_unique<Potentials>(q_, gather(now.u));
-    const VectorXd way = Plane::difference(gather(previous.u), gather(now.u));
-    potentials_->gradient += q_[drag] / record.dt * way;
-    potentials_->hessian.diagonal().array() += q_[drag] / record.dt;
-    potentials_->by_parameter.col(drag) += way / record.dt;
-    by_previous_ = -q_[drag] / record.dt;
-  }
-  void multiply_mass(const Vector& x, Vector& y) override {
-    set(q_[mass] * unit_mass().cwiseProduct(gather(x)), y);
-  }
-  stepping::LinearSolve solve(const Vector& b, Vector& x, double) override {
-    MatrixXd matrix = B_ * B_ * potentials_->hessian;
-    matrix.diagonal() += q_[mass] * unit_mass();
-    set(matrix.llt().solve(gather(b)), x);
-    return {true, 1, 0};
-  }
-  double gradient_product(const Vector& p) override { return gather(p).dot(potentials_->gradient); }
-  void multiply_stiffness(const Vector& x, Vector& y) override { set(potentials_->hessian * gather(x), y); }
-  void multiply_previous(const Vector& x, Vector& y) override {
-    y.copy_from(x);
-    y.scale(by_previous_);
-  }
-  bool wants_prescribed_products() const override { return false; }
-  void add_parameter_products(std::size_t, const Vector& p, double factor) override {
-    add(factor * (potentials_->by_parameter.transpose() * gather(p)));
-  }
-  void add_mass_products(std::size_t, const Vector& p, const Vector& x) override {
-    gradient_[mass] += gather(p).cwiseProduct(unit_mass()).dot(gather(x));
-  }
-  void add_prescribed_products(std::size_t, const Vector&) override {}
-  void add_initial_products(std::size_t, const Vector&, const Vector& z) override {
-    const VectorXd by_v = gather(z);
-    for (int i = 0; i < num_discs; ++i)
-      gradient_[start_speed] += by_v.segment<3>(3 * i).dot(DiscSolver::speed(i));
-  }
-  std::size_t num_directions() const override { return directions_.size(); }
-  void parameter_tangent(std::size_t direction, Vector& y) override {
-    set(potentials_->by_parameter * change(direction), y);
-  }
-  void mass_tangent(std::size_t direction, const Vector& x, Vector& y) override {
-    set(change(direction)[mass] * unit_mass().cwiseProduct(gather(x)), y);
-  }
-  void prescribed_tangent(std::size_t, Vector& y) override { y.fill(0); }
-  void initial_tangent(std::size_t direction, Vector& y, Vector& z) override {
-    y.fill(0);
-    VectorXd v(3 * num_discs);
-    for (int i = 0; i < num_discs; ++i)
-      v.segment<3>(3 * i) = change(direction)[start_speed] * DiscSolver::speed(i);
-    set(v, z);
-  }
-  Eigen::Map<const VectorXd> change(std::size_t direction) const {
-    return {directions_[direction].data(), num_parameters};
-  }
-  static void set(const VectorXd& all, Vector& y) {
-    scatter(all, y);
-    y.update_ghosts();
-  }
-  void add(const VectorXd& share) {
-    for (std::size_t k = 0; k < num_parameters; ++k) gradient_[k] += share[Eigen::Index(k)];
-  }
-
-  Parameters q_;
-  std::vector<Parameters> directions_;
   Sums sums_;
-  std::unique_ptr<Potentials> potentials_;
-  double B_ = 0, by_previous_ = 0;
   std::vector<double> gradient_ = std::vector<double>(num_parameters, 0.0);
+  DiscStep step_;
 };
 
 class DiscProblem final : public inverse::ForwardProblem {
@@ -320,7 +248,7 @@ TEST(Discs, TangentsAreTheTransposeOfGradientsAndAgreeWithDifferences) {
     ASSERT_EQ(gradient.failure, "");
     const std::vector<Parameters> directions = disc_directions();
     DiscSolver solver(comm, reference, order);
-    DiscAdjoint step(reference, directions);
+    DiscStep step(reference, {}, directions);
     DiscTangents tangents(directions.size());
     adjoint::TangentSweep sweep(&step, tangents, order, {});
     const auto take = [&](const stepping::StepRecord& record, const Vector& u, const Vector& v) {

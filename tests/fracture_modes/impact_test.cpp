@@ -52,6 +52,29 @@ TEST(Impact, PiecesHaveAllOfTheVolume) {
   }
 }
 
+TEST(Impact, LightPiecesAreJoined) {
+  const Armed armed;
+  for (const double share : {0.1, 0.3}) {
+    const ImpactPieces joined = prepare_impacts(armed.matrices, armed.broken.graph, armed.broken.modes,
+                                                {.blur_length = 0.5, .least_piece = share});
+    EXPECT_LE(joined.model.num_pieces, armed.pieces.model.num_pieces);
+    EXPECT_NEAR(std::accumulate(joined.model.volumes.begin(), joined.model.volumes.end(), 0.0), 12, 1e-12);
+    for (const double mass : joined.model.masses) EXPECT_GE(mass, share * 12 * (1 - 1e-9));
+    for (const ElementFace& face : armed.broken.graph.faces)
+      EXPECT_TRUE(joined.piece_of_local[face.a] == joined.piece_of_local[face.b] ||
+                  armed.pieces.piece_of_local[face.a] != armed.pieces.piece_of_local[face.b])
+          << "no new faults";
+  }
+  // The arms, a quarter of the mass each, stay; with 0.3 they do not.
+  const auto pieces_with = [&](double share) {
+    return prepare_impacts(armed.matrices, armed.broken.graph, armed.broken.modes,
+                           {.blur_length = 0.5, .least_piece = share})
+        .model.num_pieces;
+  };
+  EXPECT_GE(pieces_with(0.1), 3);
+  EXPECT_EQ(pieces_with(0.3), 1);
+}
+
 /// Responses are means of the diffused impact: whatever the point, their mean over the body is 1.
 TEST(Impact, SpreadsWithoutLoss) {
   const Armed armed;

@@ -227,7 +227,8 @@ void check_random(const std::vector<int>& divisions, double amount, unsigned see
   SCOPED_TRACE(seed);
   const parallel::Communicator comm(MPI_COMM_WORLD), alone(comm.split(comm.rank()));
   const mesh::SimplexMesh mesh = test::necked_bar(divisions, amount, seed);
-  const Broken<dim> broken(comm, mesh, {.count = count}), one(alone, mesh, {.count = count});
+  const ModeOptions options{.count = count, .least_piece = 0};
+  const Broken<dim> broken(comm, mesh, options), one(alone, mesh, options);
   ASSERT_EQ(std::ssize(broken.modes.modes), count);
   expect_orthonormal(broken);
   double before = 0;
@@ -255,7 +256,7 @@ template <int dim>
 void check_oracle(const std::vector<int>& divisions, double amount, unsigned seed) {
   SCOPED_TRACE(seed);
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const Broken<dim> broken(comm, test::necked_bar(divisions, amount, seed), {.count = 3});
+  const Broken<dim> broken(comm, test::necked_bar(divisions, amount, seed), {.count = 3, .least_piece = 0});
   for (std::size_t i = 0; i < broken.modes.modes.size(); ++i)
     EXPECT_NEAR(broken.modes.modes[i].energy, oracle(broken, i), 1e-8 * broken.modes.modes[i].energy)
         << "mode " << i;
@@ -263,6 +264,28 @@ void check_oracle(const std::vector<int>& divisions, double amount, unsigned see
 TEST(FractureModes, HaveTheEnergyOfALinearProgram) {
   for (unsigned seed = 1; seed <= 5; ++seed) check_oracle<2>({4, 2}, 0.08, seed);
   for (unsigned seed = 1; seed <= 5; ++seed) check_oracle<3>({2, 1, 1}, 0.1, seed);
+}
+
+/// Without a bound the modes of a cube break off single elements and have less energy the smaller these are.
+TEST(FractureModes, PiecesAreLargeEnough) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto broken = [&](int n, double least) {
+    return Broken<3>(comm, test::bar_mesh({n, n, n}, {1, 1, 1}), {.count = 3, .least_piece = least});
+  };
+  const double least = 0.08;
+  const Broken<3> coarse = broken(4, least), fine = broken(8, least);
+  for (const Broken<3>* found : {&coarse, &fine}) {
+    const auto field = found->modes.modes.at(0).field.local();
+    std::vector<char> joined;
+    for (const ElementFace& face : found->graph.faces)
+      joined.push_back(std::abs(field[face.a] - field[face.b]) < 1e-9 ? 1 : 0);
+    const PieceGraph pieces = gather_pieces(found->graph, joined).graph;
+    EXPECT_GE(pieces.size(), 2);
+    for (const double mass : pieces.masses) EXPECT_GE(mass, least * (1 - 1e-12));
+  }
+  const double energy = fine.modes.modes[0].energy;
+  EXPECT_NEAR(energy, coarse.modes.modes[0].energy, 0.1 * energy);
+  EXPECT_LT(broken(8, 0).modes.modes.at(0).energy, 0.7 * energy);
 }
 
 TEST(FractureModes, PaintedRegionsStayWhole) {
@@ -316,6 +339,36 @@ TEST(FractureModes, FewerThanAskedForWhereThereAreFewElements) {
   const Broken<2> broken(comm, test::bar_mesh({1, 1}), {.count = 5});
   EXPECT_EQ(std::ssize(broken.modes.modes), broken.mesh.num_cells_global - 1);
   expect_orthonormal(broken);
+}
+
+/// A search that is left at any moment and taken up from its state has the modes of one that was not left,
+/// bitwise.
+void check_resumed(const ModeOptions& options) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto mesh =
+      mesh::distribute<2>(comm, comm.rank() == 0 ? test::necked_bar({8, 4}, 0.05, 1) : Broken<2>::empty());
+  const ElementGraph graph = explode<2>(mesh);
+  const VertexMatrices<2> matrices(mesh);
+  const auto starts = start_fields(matrices, options.count + 2);
+  std::vector<SearchState> states;
+  const FractureModes whole = find_modes(graph, starts, options, [&](const SearchProgress& progress) {
+    EXPECT_EQ(std::ssize(progress.energies), progress.modes);
+    states.push_back(progress.state());
+  });
+  ASSERT_EQ(std::ssize(whole.modes), options.count);
+  ASSERT_GT(std::ssize(states), options.count);
+  for (const SearchState& state : states) {
+    const FractureModes again = find_modes(graph, starts, options, {}, &state);
+    ASSERT_EQ(again.modes.size(), whole.modes.size());
+    for (std::size_t i = 0; i < whole.modes.size(); ++i) {
+      EXPECT_EQ(again.modes[i].energy, whole.modes[i].energy) << "mode " << i;
+      EXPECT_TRUE(std::ranges::equal(again.modes[i].field.local(), whole.modes[i].field.local()));
+    }
+  }
+}
+TEST(FractureModes, SearchIsTakenUpAgain) { check_resumed({.count = 3}); }
+TEST(MultilevelModes, SearchIsTakenUpAgain) {
+  check_resumed({.count = 2, .replicated_elements = 0, .coarse_pieces = 40});
 }
 
 /// The elements stay distributed, pieces between candidates for faults are searched.

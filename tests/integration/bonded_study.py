@@ -541,6 +541,7 @@ def wrong_studies(recoil):
         held_entry = document["boundary_conditions"]["dirichlet_boundary"][0]
         held_entry.update(rotation=rotation)
         del held_entry["rotation_interpolation"]
+    between = observed(recoil, "between", ["time,marker,x,y,z"] + ["%g,%s,0,0,0" % (t, marker["name"]) for marker in SEEN for t in (0.003, 0.0035)])
     u0 = {"name": "u0", "quantity": "initial_displacement", "initial": [0, 0, 0]}
     bent_start = dict(plain, initial_conditions={"solution": [{"body": "beam", "value": [0, 0, "0.1*x"]}]})
     own_strengths = dict(chain(recoil, tensile_strength=[1e3] * len(CHAIN["E"])), materials=strengths)
@@ -583,7 +584,10 @@ def wrong_studies(recoil):
         ("displacements at rest", held(scene("quasistatic"), True), {"parameters": [u0]}, ["/parameters/0/quantity", "initial_displacement", "no inertia"]),
         ("a displacement of another body", plain, {"parameters": [dict(u0, body="rod")]}, ["/parameters/0/body", "'rod'"]),
         ("a displacement that varies", bent_start, {"parameters": [u0]}, ["/parameters/0/quantity", "would replace", "/initial_conditions/solution", "write numbers"]),
-        ("an energy", plain, {"objectives": [{"name": "o", "type": "elastic_energy"}]}, ["/objectives/0/type", "markers, center_of_mass or reaction_force"]),
+        ("a stress", plain, {"objectives": [{"name": "o", "type": "stress_norm", "p": 4}]},
+         ["/objectives/0/type", "the stress in elements, which bonded particles do not have", "center_of_mass", "or reaction_force"]),
+        ("facets", plain, {"objectives": [{"name": "o", "type": "target_position", "reference": recoil.path("centre.csv"), "over": "boundary"}]},
+         ["/objectives/0/over", "facets of the boundary", "leave it out"]),
         ("a marker outside", plain, {"markers": [MARKERS[1], dict(MARKERS[0], rest=[0.05, 0, 0]), END, THROWN]}, ["/markers/1/rest", "nearest particle", "'beam'"]),
         ("a marker with place and id", plain, {"markers": [dict(END, rest=[0, 0, 0])]}, ["/markers/0", "one of `rest`"]),
         ("a marker of no particle", plain, {"markers": MARKERS + [dict(END, id=9), THROWN]}, ["/markers/2/id", "no particle has this id"]),
@@ -611,18 +615,30 @@ def wrong_studies(recoil):
         ("peaks without forces", soft, {"parameters": [tensile], "optimizer": {"match_peaks": True},
                                         "objectives": [{"name": "o", "type": "center_of_mass", "target": recoil.path("centre.csv")}]},
          ["/optimizer/match_peaks", "reaction_force"]),
-        ("observations between states", plain, {"times": "data"}, ["/objectives/0/time", "\"final\""]),
+        ("observations between states", plain, {"objectives": [{"name": "path", "type": "markers", "target": between, "time": {"times": "data"}}]},
+         ["/objectives/0/target", "at 0.0035 s, between the states", "end at the observations"]),
     ]
+
+
+def check_reference(recoil):
+    """The states of a run as those aimed at: the run itself has no deviation from them, a softer beam has."""
+    path = recoil.write_scene("aimed-at", held(scene(), False))
+    run = recoil.path("aimed-at")
+    recoil.run(2, "simulate", path, "-o", run, "-q")
+    values = []
+    for ranks, E in ((1, SOFT), (3, 0.9 * SOFT)):
+        document = {"experiments": [{"name": "run", "scene": path}], "parameters": [{"name": "E", "quantity": "young_modulus", "initial": E}],
+                    "objectives": [{"name": "aim", "type": "target_position", "reference": run}]}
+        name = "aim-%d" % ranks
+        values.append(result(gradient(recoil, ranks, recoil.write_scene(name, document), name))["objective"])
+    runs.check(values[0] < 1e-18 * values[1], "the states of another run: %.1e, of a softer beam %.1e" % tuple(values))
 
 
 def check_wrong(recoil):
     for number, (name, document, changes, parts) in enumerate(wrong_studies(recoil)):
         path = recoil.write_scene("wrong", document)
         wrong = dict(study(recoil, path, "quasistatic" not in document["time"]))
-        if "times" in changes:
-            wrong["objectives"][0]["time"] = changes
-        else:
-            wrong.update(copy.deepcopy(changes))
+        wrong.update(copy.deepcopy(changes))
         folder = recoil.path("wrong")
         shutil.rmtree(folder, ignore_errors=True)
         code, output = recoil.run(1 + number % 2, "gradient", recoil.write_scene("wrong-study", wrong), "-o", folder, expect=None)
@@ -638,6 +654,7 @@ with runs.Recoil(("--all", int, 0)) as recoil:
     if recoil.arguments.all:
         check_torn(recoil)
     check_steps(recoil)
+    check_reference(recoil)
     check_continued(recoil)
     check_fits(recoil)
     check_bonds(recoil)

@@ -288,7 +288,7 @@ void check_ogden_at_equal_stretches(std::initializer_list<Eigen::Matrix<double, 
   for (const double stretch : {1.0, 0.6, 1.7})
     for (const auto& direction : directions) {
       const Matrix<dim> U = random_rotation<dim>(generator), V = random_rotation<dim>(generator);
-      Tangent<dim> at_gap_zero, A;
+      Tangent<dim> at_gap_zero = Tangent<dim>::Zero(), A;
       for (const double gap : {0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3}) {
         SCOPED_TRACE(gap);
         const Eigen::Matrix<double, dim, 1> stretches = stretch * (1.0 + gap * direction.array()).matrix();

@@ -5,7 +5,7 @@
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>
 
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 
 namespace recoil::mesh {
 namespace {

@@ -18,6 +18,7 @@
 #include "recoil/potentials/mass.hpp"
 #include "support/box_mesh.hpp"
 #include "support/derivatives.hpp"
+#include "support/made_objectives.hpp"
 
 namespace recoil::objectives {
 

@@ -5,7 +5,6 @@
 
 #include "objectives/objective_checks.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/objectives/markers.hpp"
 
 namespace recoil::objectives {
 namespace {

@@ -42,8 +42,9 @@ struct Supported : Touching<dim> {
   std::unique_ptr<Objective<dim>> force(bool of_floor) {
     Reaction<dim> reaction;
     reaction.direction = Eigen::Matrix<double, dim, 1>::Constant(0.4).normalized();
-    reaction.enter_step = [this, obstacles = this->lifted()](const ObservedState& state) {
+    reaction.enter_state = [this, obstacles = this->lifted()](const ObservedState& state) {
       this->contact.set_obstacle_displacement(obstacles(state.time));
+      this->contact.update(state.u);
     };
     if (of_floor) {
       reaction.nodes.assign(this->space.num_owned_nodes(), 1);

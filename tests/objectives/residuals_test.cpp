@@ -1,11 +1,7 @@
 #include "objectives/surfaces.hpp"
-#include "recoil/objectives/center_of_mass.hpp"
-#include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/observation_times.hpp"
 #include "recoil/objectives/shape.hpp"
-#include "recoil/objectives/stress.hpp"
-#include "recoil/objectives/target.hpp"
 #include "recoil/objectives/trajectory_objective.hpp"
 #include "support/residual_identity.hpp"
 

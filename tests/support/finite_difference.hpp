@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <Eigen/Core>
 
 namespace recoil::testing {
 
+using VectorFunction = std::function<Eigen::VectorXd(const Eigen::VectorXd&)>;
+
 /// Central-difference Jacobian of a vector function at `x` with step `h`: shape (size of value, size of x).
-template <class Function>
-Eigen::MatrixXd central_jacobian(Function&& function, const Eigen::VectorXd& x, double h) {
+inline Eigen::MatrixXd central_jacobian(const VectorFunction& function, const Eigen::VectorXd& x, double h) {
   Eigen::MatrixXd jacobian;
   Eigen::VectorXd probe = x;
   for (Eigen::Index j = 0; j < x.size(); ++j) {
@@ -28,12 +30,11 @@ Eigen::MatrixXd central_jacobian(Function&& function, const Eigen::VectorXd& x, 
 }
 
 /// Best relative error (Frobenius norm, over steps 1e-2 .. 1e-8 times `scale`) of `jacobian` against central
-/// differences of `function`: VectorXd -> VectorXd at `x`. `scale` is the length over which the function
+/// differences of `function` at `x`. `scale` is the length over which the function
 /// varies. Relative to the larger of the two norms; 0 where both vanish, so check elsewhere that the
 /// derivative is not vacuous.
-template <class Function>
-double jacobian_error(Function&& function, const Eigen::VectorXd& x, const Eigen::MatrixXd& jacobian,
-                      double scale = 1) {
+inline double jacobian_error(const VectorFunction& function, const Eigen::VectorXd& x,
+                             const Eigen::MatrixXd& jacobian, double scale = 1) {
   double best = std::numeric_limits<double>::infinity();
   for (double h = 1e-2; h > 0.5e-8; h /= 10) {
     const Eigen::MatrixXd difference = central_jacobian(function, x, h * scale);
@@ -46,10 +47,9 @@ double jacobian_error(Function&& function, const Eigen::VectorXd& x, const Eigen
   return best;
 }
 
-/// As jacobian_error, for a scalar function VectorXd -> double and its gradient.
-template <class Function>
-double gradient_error(Function&& function, const Eigen::VectorXd& x, const Eigen::VectorXd& gradient,
-                      double scale = 1) {
+/// The error of jacobian_error for a scalar function and its gradient.
+inline double gradient_error(const std::function<double(const Eigen::VectorXd&)>& function,
+                             const Eigen::VectorXd& x, const Eigen::VectorXd& gradient, double scale = 1) {
   const auto as_vector = [&](const Eigen::VectorXd& point) {
     return Eigen::VectorXd(Eigen::VectorXd::Constant(1, function(point)));
   };

@@ -122,10 +122,10 @@ private:
   std::string step_back(const stepping::StepRecord& record, stepping::MapReverseStep& step);
   std::string solve(stepping::StepEquations& step, const stepping::StepRecord& record,
                     const linalg::Vector& rhs, linalg::Vector& p);
-  void add_initial_velocity(stepping::BdfReverseStep& step, std::size_t objective, const Pending& pending,
-                            linalg::Vector& by_velocity);
-  void add_initial_velocity(stepping::MapReverseStep& step, std::size_t objective, const Pending& pending,
-                            linalg::Vector& by_velocity);
+  void add_initial_velocity(stepping::BdfReverseStep& step, std::size_t objective, const linalg::Vector& v,
+                            const Pending& pending, linalg::Vector& by_velocity);
+  void add_initial_velocity(stepping::MapReverseStep& step, std::size_t objective, const linalg::Vector& v,
+                            const Pending& pending, linalg::Vector& by_velocity);
   template <class Step>
   void finish(Step& step);
 

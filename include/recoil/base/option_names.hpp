@@ -11,7 +11,7 @@ namespace recoil {
 /// options are given, and write "<dhat>" in messages where they speak of one.
 using OptionNames = std::map<std::string, std::string, std::less<>>;
 
-/// Sets the names for the process, once, before anything is told.
+/// Sets the names for the process, once, before anything is told and before there are other threads.
 void set_option_names(OptionNames names);
 
 /// A message in which every "<option>" with a known name has become that name: "raise <dhat>" is "raise

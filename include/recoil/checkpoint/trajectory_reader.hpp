@@ -67,7 +67,7 @@ public:
   io::ArrayShape static_shape(const std::string& name) const;
   /// Number of cells of the drawn mesh.
   GlobalIndex num_cells() const;
-  /// Those of this rank's block (io::block_begin) in the order of the file.
+  /// The cells of this rank's block (io::block_begin) in the order of the file.
   std::vector<DrawnCell> read_cells();
   /// Asks the operating system to read the file of `id` ahead (for a sweep that comes there next). Not
   /// collective.

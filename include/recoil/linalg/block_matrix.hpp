@@ -80,6 +80,7 @@ public:
   void shift_diagonal(double factor);
 
   const VectorLayout& layout() const { return *layout_; }
+  std::shared_ptr<const VectorLayout> shared_layout() const { return layout_; }
   const NodeGraph& graph() const { return *graph_; }
   std::shared_ptr<const NodeGraph> shared_graph() const { return graph_; }
   /// y = A x (owned entries). Collective.

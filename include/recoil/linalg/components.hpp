@@ -11,8 +11,8 @@ namespace recoil::linalg {
 
 /// Connected components of a distributed graph: the smallest id in the component of each local entry, ghosts
 /// included. Collective; as many rounds of ghost updates as a component crosses ranks.
-/// @param layout of one number per vertex of the graph (block size 1); each edge is there on the rank of one
-/// of its ends at least, with both ends owned or ghosts
+/// @param layout of one number per vertex of the graph (block size 1); each edge is there on every
+/// rank that owns one of its ends, where the other one is owned or a ghost
 /// @param ids of the local vertices, exact in double precision
 /// @param edges pairs of local vertices
 std::vector<GlobalIndex> smallest_ids_of_components(const std::shared_ptr<const VectorLayout>& layout,

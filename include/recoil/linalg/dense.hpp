@@ -12,7 +12,7 @@ namespace recoil::linalg {
 struct SymmetricEigen {
   Eigen::VectorXd values;
   Eigen::MatrixXd vectors;
-  bool converged = true;
+  bool converged = true; ///< false, where entries are not finite for one: values and vectors are undefined
 };
 
 /// A = V diag(values) V' for symmetric A, of which the lower triangle is read.
@@ -31,16 +31,17 @@ SingularValues singular_values(const Eigen::MatrixXd& A);
 /// A^-1 of a regular square matrix.
 Eigen::MatrixXd inverse(const Eigen::MatrixXd& A);
 
-/// X with A X = B for a symmetric definite matrix A.
+/// X with A X = B for a symmetric definite matrix A, of which the lower triangle is read.
 Eigen::MatrixXd solve_definite(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
-/// X with the least |A X - B| for a matrix of full column rank.
+/// X (n x k) with the least |A X - B| for A (m x n) of full column rank and B (m x k).
 Eigen::MatrixXd least_squares(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
-/// X with the least |X| among those with the least |A X - B|, for a matrix of any rank.
+/// X (n x k) with the least |X| among those with the least |A X - B|, for A (m x n) of any rank, B (m x k).
 Eigen::MatrixXd least_norm_solution(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
-/// X = A^+ B, singular values below `threshold` times the largest one taken for zero.
+/// X = A^+ B (n x k) for A (m x n) and B (m x k), singular values below `threshold` times the largest one
+/// taken for zero.
 Eigen::MatrixXd pseudo_solve(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B, double threshold);
 
 /// The upper triangle R of A = Q R with min(rows, columns) rows; its diagonal may be negative.

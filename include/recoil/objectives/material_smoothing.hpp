@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observable.hpp"
 #include "recoil/objectives/region.hpp"
 
 namespace recoil::objectives {

@@ -111,8 +111,9 @@ public:
                                      std::span<double> /*du*/, std::span<double> /*dv*/,
                                      parameters::PhysicalGradient<dim>& /*g*/) {}
 
-  /// Whether r depends on the displacement at the start of the step, too, which states then come with. The
-  /// derivatives above are those where it stays.
+  /// Whether J depends on the start of the step, which states then come with. Where it is |r|^2, r may depend
+  /// on the displacement there, and the derivatives above are those where that stays; others depend on
+  /// internal variables alone.
   virtual bool depends_on_step() const { return false; }
   /// The change of the residuals along one of it (owned entries, then ghosts). As the next function, for the
   /// state that the last call of those above was for. Collective.
@@ -131,39 +132,5 @@ inline void add_to_owned(linalg::Vector& field, std::span<double> sum) {
   field.add_ghosts_to_owners();
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += field.owned()[i];
 }
-
-/// J = |r|^2, value and derivatives of which are made from the residuals r and their products. Objectives
-/// that sweeps spend time on may override add_derivatives() by one that gives the same numbers without rows.
-template <int dim>
-class LeastSquaresObjective : public Objective<dim> {
-public:
-  /// `comm` must outlive it.
-  explicit LeastSquaresObjective(const parallel::Communicator& comm) : comm_(&comm) {}
-
-  bool is_least_squares() const override { return true; }
-  std::size_t num_residuals() const override = 0;
-  std::vector<double> residuals(const ObservedState& state) override = 0;
-  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
-                                       std::span<const double> dv,
-                                       const parameters::PhysicalDirection<dim>& dq) override = 0;
-  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
-                             std::span<double> dv, parameters::PhysicalGradient<dim>& g) override = 0;
-
-  double value(const ObservedState& state) final {
-    double sum = 0;
-    for (const double r : residuals(state)) sum += r * r;
-    return comm_->sum(sum);
-  }
-  /// dJ = 2 r' dr.
-  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
-                       parameters::PhysicalGradient<dim>& g) override {
-    std::vector<double> y = residuals(state);
-    for (double& entry : y) entry *= 2 * factor;
-    add_residual_products(state, y, du, dv, g);
-  }
-
-private:
-  const parallel::Communicator* comm_;
-};
 
 } // namespace recoil::objectives

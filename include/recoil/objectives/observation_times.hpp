@@ -21,11 +21,11 @@ struct CountedOnce {
 /// acceleration, at most that of linear interpolation between the two states.
 /// @param objective one whose tracks are not interpolated, so that others of its points have no part at t.
 /// @param state_times of the states that objectives see, ascending [s].
-/// @param is_dynamic there are velocities.
+/// @param has_velocities there are velocities along which displacements change.
 /// @throws InputError where no observation lies within the run, and where there are no velocities and one
 /// lies between states. Not collective.
 template <int dim>
 CountedOnce<dim> count_observations_once(std::unique_ptr<Objective<dim>> objective,
-                                         std::span<const double> state_times, bool is_dynamic);
+                                         std::span<const double> state_times, bool has_velocities);
 
 } // namespace recoil::objectives

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observable.hpp"
 #include "recoil/objectives/region.hpp"
 
 namespace recoil::objectives {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observable.hpp"
 #include "recoil/objectives/region.hpp"
 #include "recoil/potentials/loads.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observable.hpp"
 #include "recoil/objectives/region.hpp"
 #include "recoil/potentials/loads.hpp"
 
@@ -27,27 +27,21 @@ ReferenceField nodal_reference(
     std::function<Eigen::Matrix<double, dim, 1>(const Eigen::Matrix<double, dim, 1>& rest, double time)>
         value);
 
-/// J = int |u - u*|^2 over the rest region, or over boundary facets of it [m^(dim+2) or m^(dim+1)], by
-/// quadrature exact for nodal fields [Huang et al. 2024, section 8]. Collective.
+/// Which vector field is compared.
+enum class VectorField { displacement, position, velocity };
+
+/// sqrt(w) (f - f*) at the quadrature points of the rest region, or of boundary facets of it, f the field, f*
+/// the reference and w the weights, so that the sum of squares is int |f - f*|^2, by quadrature exact for
+/// nodal fields [Huang et al. 2024, section 8]: [m^(dim+2) or m^(dim+1)], of velocities per s^2. Collective.
+/// @param name of the objective, for messages.
 /// @param facets which boundary facets of the region, `all` = also those without an id; none given = the
 /// volume.
 /// @param components which of the vector count, 0 to dim - 1; none given = all.
 /// @throws InputError on every rank where no facet of the region is selected, and for other components.
 template <int dim>
-std::unique_ptr<Objective<dim>>
-make_target_displacement(Region<dim> region, ReferenceField reference,
-                         std::optional<potentials::FacetSelection> facets = std::nullopt,
-                         std::vector<int> components = {});
-
-/// J = int |X + u - x*|^2, as make_target_displacement with positions. Collective.
-template <int dim>
-std::unique_ptr<Objective<dim>>
-make_target_position(Region<dim> region, ReferenceField reference,
-                     std::optional<potentials::FacetSelection> facets = std::nullopt,
-                     std::vector<int> components = {});
-
-/// J = int |v - target|^2 dX over the rest region [m^(dim+2)/s^2]. Collective.
-template <int dim>
-std::unique_ptr<Objective<dim>> make_velocity(Region<dim> region, Eigen::Matrix<double, dim, 1> target);
+std::unique_ptr<Observable<dim>>
+observe_deviation(std::string_view name, const Region<dim>& region, VectorField field,
+                  ReferenceField reference, const std::optional<potentials::FacetSelection>& facets = {},
+                  std::vector<int> components = {});
 
 } // namespace recoil::objectives

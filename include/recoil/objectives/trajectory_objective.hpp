@@ -31,7 +31,7 @@ void add_derivatives(const std::vector<std::unique_ptr<Objective<dim>>>& objecti
   for (std::size_t k = 0; k < objectives.size(); ++k) {
     const double factor = composition.factor(k, i);
     if (factor == 0) continue;
-    if (!objectives[k]->depends_on_step()) {
+    if (!objectives[k]->depends_on_step() || !objectives[k]->is_least_squares()) {
       objectives[k]->add_derivatives(state, factor, du, dv, g);
       continue;
     }

@@ -95,7 +95,7 @@ public:
   const std::vector<Point>* find_vectors(const Quantity& quantity) const {
     return find<Point>(arrays_, quantity.name);
   }
-  /// The changes of a quantity of numbers; nullptr where it does not change.
+  /// nullptr where there is no array for `quantity`.
   std::vector<double>* find_numbers(const Quantity& quantity) { return find<double>(arrays_, quantity.name); }
   const std::vector<double>* find_numbers(const std::string& name) const {
     return find<double>(arrays_, name);
@@ -174,8 +174,8 @@ public:
                                            num_friction_coefficients),
                             quantities) {}
 
-  /// The array by the rest positions of vertices; nullptr: not wanted, as it costs most. Terms may count on
-  /// the arrays of all other quantities that they name.
+  /// The array by the rest positions of vertices; nullptr: not wanted, as it costs most. Terms of finite
+  /// elements may count on the arrays of all other quantities that they name, those of particles may not.
   auto* rest_positions() { return this->find_vectors(quantities::vertices); }
 };
 

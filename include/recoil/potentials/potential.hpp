@@ -71,10 +71,10 @@ public:
                                     double /*factor*/, std::span<double> /*y*/) const {}
   /// The physical quantities that Phi depends on besides the state.
   virtual std::vector<parameters::Quantity> quantities() const { return {}; }
-  /// g += factor * p' d(dPhi/du)/dq for each of quantities(), at fixed u and
-  /// previous displacement; each cell and facet is counted by the owner of its cell. `p` has ghosts.
-  virtual void add_parameter_products(std::span<const double> /*u*/, std::span<const double> /*p*/,
-                                      double /*factor*/, parameters::PhysicalGradient<dim>& /*g*/) const {}
+  /// g += factor * p' d(dPhi/du)/dq for each of quantities() with an array, at fixed u and previous
+  /// displacement; each cell and facet is counted by the owner of its cell. `p` has ghosts.
+  virtual void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                                      parameters::PhysicalGradient<dim>& g) const = 0;
 
   // The tangent-linear products, of which those above are the transposes: y += factor * .. on owned entries;
   // `x` has ghosts.
@@ -86,9 +86,8 @@ public:
   virtual void add_unsymmetric_tangent(std::span<const double> /*x*/, double /*factor*/,
                                        std::span<double> /*y*/) const {}
   /// .. d(dPhi/du)/dq dq for all of quantities() that change, at fixed u and previous displacement.
-  virtual void add_parameter_tangent(std::span<const double> /*u*/,
-                                     const parameters::PhysicalDirection<dim>& /*dq*/, double /*factor*/,
-                                     std::span<double> /*y*/) const {}
+  virtual void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                                     double factor, std::span<double> y) const = 0;
 };
 
 /// A potential whose Hessian consists of element matrices of a space.

@@ -102,12 +102,14 @@ public:
                                     const linalg::Vector& z) = 0;
 };
 
+/// A recorded step of BDF for the reverse sweep.
 class BdfReverseStep : public virtual BdfEquations, public ReverseProducts {
 public:
   /// += p' (dM/dq) x; like multiply_mass not of a step.
   virtual void add_mass_products(std::size_t objective, const linalg::Vector& p, const linalg::Vector& x) = 0;
 };
 
+/// A recorded step of a solver whose steps are no BDF for the reverse sweep.
 class MapReverseStep : public virtual StepMap, public ReverseProducts {
 public:
   /// += sigma' dz/dq, of the internal variables.
@@ -131,12 +133,14 @@ public:
   virtual void initial_tangent(std::size_t direction, linalg::Vector& y, linalg::Vector& z) = 0;
 };
 
+/// A recorded step of BDF for the tangent-linear sweep.
 class BdfTangentStep : public virtual BdfEquations, public TangentProducts {
 public:
   /// y = (dM/dq dq) x; not of a step.
   virtual void mass_tangent(std::size_t direction, const linalg::Vector& x, linalg::Vector& y) = 0;
 };
 
+/// A recorded step of a solver whose steps are no BDF for the tangent-linear sweep.
 class MapTangentStep : public virtual StepMap, public TangentProducts {
 public:
   /// ds += dz/dq dq, of the internal variables.

@@ -65,14 +65,15 @@ struct StepOutcome {
 
 /// How an attempt to take a nominal step in equal parts ended.
 struct StepAttempt {
-  bool done = false, interrupted = false;
+  bool done = false;        ///< all parts
+  bool interrupted = false; ///< as Solver::interrupt_when() told it to
   bool is_hopeless = false; ///< smaller parts would fail, too
   std::string failure = {}; ///< why it is not done, for the user
 };
 
 /// Takes a nominal step by `attempt`, a function of the number of parts and of whether it is the last try
 /// that returns a StepAttempt: in `sub_steps` parts and, as long as that fails, in twice as many, until there
-/// are more than 2^max_retries / 2 of them. The outcome has no description.
+/// are 2^max_retries or more. An interrupted attempt is not repeated. The outcome has no description.
 template <class Attempt>
 StepOutcome repeat_in_parts(int sub_steps, int max_retries, Attempt attempt) {
   for (int repetitions = 0;; ++repetitions) {
@@ -83,6 +84,10 @@ StepOutcome repeat_in_parts(int sub_steps, int max_retries, Attempt attempt) {
       return {tried.done, tried.interrupted, tried.failure, repetitions, {}};
   }
 }
+
+/// Names of Newton iterations, where a solver has them, in Solver::effort() and Solver::counts().
+inline constexpr const char* newton_iterations_name = "Newton iterations";
+inline constexpr const char* newton_count_name = "newton";
 
 /// When steps are taken and how often they are repeated.
 struct TimeOptions {
@@ -130,8 +135,8 @@ public:
   /// better than how they start else. What they solve stays the same.
   virtual void start_near(KnownStates /*known*/) {}
 
-  /// What all steps have taken so far, failed ones included: counts under names in words, "Newton
-  /// iterations".
+  /// What all steps have taken so far, failed ones included: a GlobalIndex under every name in words, Newton
+  /// iterations under newton_iterations_name.
   virtual Entries effort() const { return {}; }
   /// Always with the same names in the same order. Collective.
   virtual Balance balance() const { return {}; }
@@ -140,8 +145,8 @@ public:
   virtual std::string fault() const { return ""; }
   /// What the user should know of the run when it ends where it is; empty: nothing. Collective.
   virtual std::string warning() const { return ""; }
-  /// Counts and other numbers of the nominal step just taken; always the same names.
-  /// Collective.
+  /// Counts and other numbers of the nominal step just taken, always the same names: Newton iterations under
+  /// newton_count_name. Collective.
   virtual Entries counts() const { return {}; }
   /// Whatever else summary.json says of the run. Collective.
   virtual Entries summary() const { return {}; }

@@ -26,8 +26,8 @@ struct SweepProducts {
   /// y' dg/dq of the prescribed displacements of the space at a time; only prescribed entries of y count.
   std::function<void(std::size_t objective, double time, double load_factor, const linalg::Vector& y)>
       prescribed;
-  /// The same of the obstacles: a vector per owned vertex of the collision surface, of which those of nodes
-  /// do not count.
+  /// y' dg/dq of the prescribed positions of obstacles: a vector per owned vertex of the collision surface,
+  /// of which the ones of nodes do not count.
   std::function<void(std::size_t objective, double time, double load_factor, const std::vector<Point>& y)>
       obstacles;
   /// Hands an array of derivatives by the positions of obstacles at a time to `obstacles`, and empties it.
@@ -58,7 +58,7 @@ struct SweepDirections {
   std::function<void(std::size_t direction, double time)> loads;
   /// y = dg/dq dq of the prescribed displacements of the space at a time, on prescribed entries.
   std::function<void(std::size_t direction, double time, double load_factor, linalg::Vector& y)> prescribed;
-  /// The same of the obstacles, per owned vertex of the collision surface.
+  /// y = dg/dq dq of the positions of obstacles, per owned vertex of the collision surface.
   std::function<void(std::size_t direction, double time, double load_factor, std::vector<Point>& y)>
       obstacles;
   /// Puts the change of the positions of obstacles at a time into `changes`, where these move at all.

@@ -12,7 +12,7 @@
 #include <Eigen/Core>
 
 #include "recoil/linalg/vector.hpp"
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 
 /// Surfaces that may deform, distributed over ranks, whatever moves them: the boundary of a volume mesh, thin
 /// sheets, obstacles.
@@ -148,7 +148,7 @@ public:
   std::int32_t num_bodies() const { return parts_.num_bodies; }
 
   /// Current positions of all vertices known here: rest + u for nodes, rest + `obstacle_displacement` (dim
-  /// entries per local obstacle vertex) for the others [m].
+  /// entries per local obstacle vertex; empty: zero) for the others [m].
   std::vector<Point> positions(std::span<const double> u,
                                std::span<const double> obstacle_displacement = {}) const;
   /// Displacements of all vertices known here, from the same fields.

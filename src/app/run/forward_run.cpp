@@ -72,7 +72,7 @@ void set(stepping::Entry& entry, const stepping::Entries& stored, const std::str
   std::visit(take, entry.value);
 }
 
-/// That of the step that `solver` has just taken. Collective.
+/// The row of the ledger for the step that `solver` has just taken. Collective.
 LedgerRow ledger_row(const stepping::Solver& solver) {
   return {solver.step(), solver.time(), solver.balance(), solver.counts()};
 }

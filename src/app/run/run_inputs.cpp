@@ -5,8 +5,7 @@
 #include <system_error>
 #include <variant>
 
-#include <nlohmann/json.hpp>
-
+#include "recoil/app/run/sealed_json.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/version.hpp"
@@ -16,7 +15,6 @@ namespace recoil::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 void add(std::vector<fs::path>& files, const fs::path& path) {
   if (!path.empty()) files.push_back(path);
@@ -47,10 +45,8 @@ std::vector<fs::path> input_files(const Scene& scene) {
     if (entry.nodal) add(files, entry.nodal->file);
   }
   std::ranges::move(scene.own->files(), std::back_inserter(files));
-  const auto add_data = [&](const MaterialValue& value) {
-    if (const auto* data = std::get_if<ElementData>(&value)) add(files, data->file);
-  };
-  for (const MaterialValue& value : scene.boundary_conditions.rhs) add_data(value);
+  for (const MaterialValue& value : scene.boundary_conditions.rhs)
+    if (const fs::path* file = file_of(value)) add(files, *file);
   for (const auto* fields : {&scene.initial_conditions.velocity, &scene.initial_conditions.solution})
     for (const InitialField& field : *fields)
       if (field.nodes) add(files, field.nodes->file);
@@ -100,7 +96,7 @@ Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const
 
 std::string run_metadata(const Scene& scene, int dim, const Json& inputs) {
   Json json{{"solver", scene.solver}, {"version", version()}, {"dim", dim}};
-  for (const auto& [name, value] : scene.own->scheme(scene.time))
+  for (const auto& [name, value] : scene.own->scheme())
     std::visit([&json, &key = name](const auto& content) { json[key] = content; }, value);
   json["inputs"] = inputs;
   return json.dump();

@@ -81,7 +81,7 @@ void build_value(const Item& item, const Item& entry, const char* without_times,
               std::to_string(times.size()) + " times");
 }
 
-/// As far as the entry says; 3, which are cut to d later, where it does not.
+/// The number of components that the entry gives; where it gives none 3, of which d are kept later.
 std::size_t num_components_of(const Item& entry) {
   for (const char* list : {"dimension", "interpolation"})
     if (entry.has(list) && entry[list].items().size() > 1) return entry[list].items().size();

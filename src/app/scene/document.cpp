@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Of what is built from a text a value takes about a hundred times as much memory.
+/// Every value takes about a hundred times as much memory as its text once it is parsed.
 constexpr long max_json_values = 1'000'000;
 constexpr std::uintmax_t max_json_bytes = 64u << 20;
 constexpr long max_common_files = 32;
@@ -136,7 +136,7 @@ private:
     return pointer;
   }
   std::string described() const { return path_.empty() ? "the whole file" : pointer(); }
-  /// That of what was read last; the parser reads one character beyond a number.
+  /// The line of the value that was read last; the parser reads one character beyond a number.
   int line() {
     line_ += std::count(counted_, last_read_, '\n');
     counted_ = last_read_;

@@ -162,11 +162,7 @@ std::string shown_values(const Key& key) {
 std::string shown_meaning(const Key& key) {
   std::string meaning = key.doc;
   const auto add = [&](const std::string& sentence) { meaning += (meaning.empty() ? "" : " ") + sentence; };
-  if (key.solvers) {
-    std::string names = key.solvers;
-    for (std::size_t at; (at = names.find(' ')) != std::string::npos;) names.replace(at, 1, "`, `");
-    add("*Of `" + names + "` only.*");
-  }
+  if (!key.solvers.empty()) add(fmt::format("*Of `{}` only.*", fmt::join(key.solvers, "`, `")));
   if (key.mark == Mark::ignored) add("*Ignored: " + std::string(key.reason) + ".*");
   if (key.mark == Mark::refused) add("*Refused: " + std::string(key.reason) + ".*");
   return meaning;

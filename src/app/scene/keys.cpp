@@ -134,11 +134,7 @@ std::optional<Exponents> exponents_of(const std::string& unit) {
 } // namespace
 
 bool Key::is_for(std::string_view solver) const {
-  if (!solvers) return true;
-  std::istringstream names(solvers);
-  for (std::string name; names >> name;)
-    if (name == solver) return true;
-  return false;
+  return solvers.empty() || std::ranges::count(solvers, solver) > 0;
 }
 
 bool Range::is_everything() const { return std::isinf(min) && std::isinf(max); }

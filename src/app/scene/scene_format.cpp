@@ -1,10 +1,13 @@
 #include "recoil/app/scene/scene_format.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <sstream>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/scene/shared_keys.hpp"
@@ -17,6 +20,18 @@ extern const char* const scene_page;   // of docs/scene.md.in
 extern const char* const polyfem_keys; // of polyfem_keys.json
 
 namespace {
+
+/// Options that kernels of several solvers speak of.
+constexpr std::array<std::pair<const char*, const char*>, 9> shared_options{
+    {{"barrier_stiffness", "/solver/contact/barrier_stiffness"},
+     {"dhat", "/contact/dhat"},
+     {"dirichlet_boundary", "/boundary_conditions/dirichlet_boundary"},
+     {"discr_order", "/space/discr_order"},
+     {"dt", "/time/dt"},
+     {"friction_iterations", "/solver/contact/friction_iterations"},
+     {"neumann_boundary", "/boundary_conditions/neumann_boundary"},
+     {"obstacle_displacements", "/boundary_conditions/obstacle_displacements"},
+     {"quasistatic", "/time/quasistatic"}}};
 
 unsigned types_of(const nlohmann::json& names) {
   static const std::map<std::string, unsigned> types = {
@@ -88,17 +103,13 @@ const AbsentKey* find_absent(const SceneKind& kind, const std::string& pattern) 
   return found;
 }
 
-/// Names of kinds, separated by spaces, that have a row which belongs to `owner` (nullptr: to all); nullptr:
-/// all kinds have it.
-const char* solvers_of(const std::vector<const SceneKind*>& kinds, const SceneKind* owner, const Key& row) {
-  std::string names;
-  std::size_t count = 0;
-  for (const SceneKind* kind : kinds) {
-    if (owner ? kind != owner : find_absent(*kind, row.pattern) != nullptr) continue;
-    names += (names.empty() ? "" : " ") + std::string(kind->name);
-    ++count;
-  }
-  return count == kinds.size() ? nullptr : keep(std::move(names));
+/// Names of the kinds that have a row which belongs to `owner` (nullptr: to all); none: all kinds have it.
+std::vector<std::string> solvers_of(const std::vector<const SceneKind*>& kinds, const SceneKind* owner,
+                                    const Key& row) {
+  std::vector<std::string> names;
+  for (const SceneKind* kind : kinds)
+    if (owner ? kind == owner : find_absent(*kind, row.pattern) == nullptr) names.push_back(kind->name);
+  return names.size() == kinds.size() ? std::vector<std::string>{} : names;
 }
 
 /// The row with what its member says.
@@ -111,29 +122,29 @@ Key completed(Key row) {
   return row;
 }
 
-const char* choices_of(const std::vector<std::string>& names) { return keep(nlohmann::json(names).dump()); }
-
-/// What the kinds decide of the keys of all scenes.
-void set_choices(const std::vector<const SceneKind*>& kinds, Key& row) {
-  std::vector<std::string> solvers, materials;
-  std::string things;
+/// The row of `solver/type` with the kinds that there are.
+void set_solvers(const std::vector<const SceneKind*>& kinds, Key& row) {
+  std::vector<std::string> names, things;
   for (const SceneKind* kind : kinds) {
-    solvers.push_back(kind->name);
-    things += (things.empty() ? "`" : ", `") + std::string(kind->name) + "`: " + kind->things;
-    std::ranges::copy(kind->materials(), std::back_inserter(materials));
+    names.push_back(kind->name);
+    things.push_back("`" + names.back() + "`: " + kind->things);
   }
-  if (std::string_view(row.pattern) == "/solver/type") {
-    row.choices = choices_of(solvers);
-    row.fallback = keep(nlohmann::json(solvers.front()).dump());
-    row.doc = keep(std::string(row.doc) + " " + things + ".");
-  }
-  if (std::string_view(row.pattern) == "/materials/*/type") row.choices = choices_of(materials);
+  row.choices = keep(nlohmann::json(names).dump());
+  row.fallback = keep(nlohmann::json(names.front()).dump());
+  row.doc = keep(fmt::format("{} {}.", row.doc, fmt::join(things, ", ")));
+}
+
+void set_materials(const std::vector<const SceneKind*>& kinds, Key& row) {
+  std::vector<std::string> names;
+  for (const SceneKind* kind : kinds) std::ranges::copy(kind->materials(), std::back_inserter(names));
+  row.choices = keep(nlohmann::json(names).dump());
 }
 
 /// Sections in the order in which they are first named, each with the rows of all scenes, those of each kind
-/// and those of PolyFEM.
-std::vector<KeySection> merged_sections(const std::vector<const SceneKind*>& kinds) {
-  static std::deque<std::vector<Key>> kept;
+/// and those of PolyFEM. `kept` and `solvers` hold what they refer to.
+std::vector<KeySection> merged_sections(const std::vector<const SceneKind*>& kinds,
+                                        std::deque<std::vector<Key>>& kept,
+                                        std::deque<std::vector<std::string>>& solvers) {
   std::vector<std::pair<const char*, std::vector<Key>*>> sections;
   const auto add = [&](const KeySection& given, const SceneKind* owner) {
     const auto is_it = [&](const auto& known) { return std::string_view(known.first) == given.name; };
@@ -142,8 +153,9 @@ std::vector<KeySection> merged_sections(const std::vector<const SceneKind*>& kin
       section = sections.insert(sections.end(), {given.name, &kept.emplace_back()});
     for (const Key& row : given.keys) {
       Key& complete = section->second->emplace_back(completed(row));
-      complete.solvers = solvers_of(kinds, owner, row);
-      set_choices(kinds, complete);
+      complete.solvers = solvers.emplace_back(solvers_of(kinds, owner, row));
+      if (std::string_view(row.pattern) == "/solver/type") set_solvers(kinds, complete);
+      if (std::string_view(row.pattern) == "/materials/*/type") set_materials(kinds, complete);
     }
   };
   for (const auto& group : {geometry_sections(), physics_sections(), solver_sections()})
@@ -179,16 +191,15 @@ public:
       const Item member = item[name];
       const Key& key = *child->key;
       if (!key.is_for(kind_.name) && !is_frame(key) && !is_default(key, nlohmann::json::parse(member.dump())))
-        member.fail("is of " + things_of(key.solvers) + ", this is a scene of " + kind_.things + "; " +
-                    cure(key));
+        member.fail("is of " + things_of(key) + ", this is a scene of " + kind_.things + "; " + cure(key));
       refuse(*child, member);
     }
   }
 
   void refuse_materials(const Item& materials) const {
+    const std::vector<std::string> own = kind_.materials();
     for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items()) {
       const std::string type = entry["type"].text();
-      const std::vector<std::string> own = kind_.materials();
       if (std::ranges::count(own, type) > 0) continue;
       for (const SceneKind* other : kinds_)
         if (std::ranges::count(other->materials(), type) > 0)
@@ -203,18 +214,15 @@ private:
   static std::string write_solver(const std::string& name) {
     return "write \"solver\": {\"type\": \"" + name + "\"}";
   }
-  std::string things_of(const char* solvers) const {
+  std::string things_of(const Key& key) const {
     std::vector<std::string> things;
-    std::istringstream names(solvers);
-    for (std::string name; names >> name;)
-      for (const SceneKind* kind : kinds_)
-        if (name == kind->name) things.push_back(kind->things);
-    return things.empty() ? "no solver" : list_names(things, "and");
+    for (const SceneKind* kind : kinds_)
+      if (key.is_for(kind->name)) things.push_back(kind->things);
+    return list_names(things, "and");
   }
   std::string cure(const Key& key) const {
     if (const AbsentKey* absent = find_absent(kind_, key.pattern)) return absent->instead;
-    const std::string solvers = key.solvers;
-    return "leave it out, or " + write_solver(solvers.substr(0, solvers.find(' ')));
+    return "leave it out, or " + write_solver(key.solvers.front());
   }
 
   const std::vector<const SceneKind*>& kinds_;
@@ -230,7 +238,18 @@ const char* keep(std::string text) {
 
 SceneFormat::SceneFormat(std::vector<const SceneKind*> kinds)
     : kinds_(std::move(kinds)),
-      sections_(merged_sections(kinds_)), table_{"scene", scene_page, sections_, build_key_tree(sections_)} {}
+      sections_(merged_sections(kinds_, rows_, solvers_)), table_{"scene", scene_page, sections_,
+                                                                  build_key_tree(sections_)} {}
+
+OptionNames SceneFormat::option_names() const {
+  OptionNames names(shared_options.begin(), shared_options.end());
+  for (const SceneKind* kind : kinds_)
+    for (const auto& [option, key] : kind->options) {
+      const bool is_new = names.emplace(option, key).second;
+      RECOIL_ASSERT(is_new);
+    }
+  return names;
+}
 
 const SceneKind& SceneFormat::kind(std::string_view name) const {
   const auto found = std::ranges::find(kinds_, name, &SceneKind::name);

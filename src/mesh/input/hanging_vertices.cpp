@@ -7,7 +7,7 @@
 
 #include <Eigen/Geometry>
 
-#include "mesh/input/box_tree.hpp"
+#include "recoil/geometry/box_tree.hpp"
 
 namespace recoil::mesh {
 
@@ -46,7 +46,7 @@ std::vector<std::vector<std::int32_t>> vertices_inside(const std::vector<Eigen::
     box.extend(vertices[edges[e][1]]);
     boxes.emplace_back(box.min().array() - tolerance, box.max().array() + tolerance);
   }
-  const BoxTree tree(boxes);
+  const geometry::BoxTree tree(boxes);
   std::vector<std::vector<std::int32_t>> inside(edges.size());
   for (std::int32_t e = 0; e < std::ssize(edges); ++e) {
     const Segment own = segment(e);

@@ -5,8 +5,8 @@
 
 #include <Eigen/Geometry>
 
-#include "mesh/input/box_tree.hpp"
 #include "mesh/input/hanging_vertices.hpp"
+#include "recoil/geometry/box_tree.hpp"
 
 namespace recoil::mesh {
 
@@ -111,7 +111,7 @@ std::vector<Overlap> find_overlaps(std::span<const Eigen::Vector3d> vertices_a,
   const double tolerance = tolerance_of(vertices_a, vertices_b);
   std::vector<Eigen::AlignedBox3d> boxes;
   for (const auto& item : b) boxes.push_back(box_around(points_of(vertices_b, item), 0));
-  const BoxTree tree(std::move(boxes));
+  const geometry::BoxTree tree(std::move(boxes));
   std::vector<Overlap> overlaps;
   for (std::int32_t i = 0; i < std::ssize(a); ++i) {
     const auto points = points_of(vertices_a, a[i]);
@@ -177,7 +177,7 @@ std::vector<Overlap> edges_in_triangles(const EdgeSpan& edges, const TriangleSpa
   std::vector<Eigen::AlignedBox3d> boxes;
   for (const auto& corners : surface.corners)
     boxes.push_back(box_around(points_of(surface.vertices, corners), tolerance));
-  const BoxTree tree(std::move(boxes));
+  const geometry::BoxTree tree(std::move(boxes));
   std::vector<Overlap> found;
   for (std::int32_t e = 0; e < std::ssize(edges.ends); ++e) {
     const auto points = points_of(edges.vertices, edges.ends[e]);

@@ -34,7 +34,7 @@ RawMesh read_mesh(const std::filesystem::path& path) {
   const std::string extension = in_lower_case(path.extension().string());
   using Reader = RawMesh (*)(FileCursor&);
   const Reader reader = extension == ".msh"     ? read_gmsh
-                        : extension == ".obj"   ? read_obj
+                        : extension == ".obj"   ? static_cast<Reader>(read_obj)
                         : extension == ".stl"   ? read_stl
                         : extension == ".mesh"  ? read_medit_ascii
                         : extension == ".meshb" ? read_medit_binary
@@ -45,6 +45,14 @@ RawMesh read_mesh(const std::filesystem::path& path) {
   const std::string content = read_input_file(path);
   FileCursor cursor(content, path.string());
   return reader(cursor);
+}
+
+RawMesh read_surface(const std::filesystem::path& path, SurfaceAttributes& attributes) {
+  attributes = {};
+  if (in_lower_case(path.extension().string()) != ".obj") return read_mesh(path);
+  const std::string content = read_input_file(path);
+  FileCursor cursor(content, path.string());
+  return read_obj(cursor, attributes);
 }
 
 std::string gmsh_text(std::span<const Eigen::Vector3d> vertices,

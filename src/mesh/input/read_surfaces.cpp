@@ -1,5 +1,6 @@
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 
@@ -22,6 +23,8 @@ public:
         read_face();
       else if (keyword == "l")
         read_polyline();
+      else if (keyword == "vt")
+        read_texture_place();
       cursor_.skip_line();
     }
     if (mesh_.vertices.empty()) cursor_.fail("the file has no vertices (lines 'v x y z')");
@@ -31,8 +34,10 @@ public:
                                              std::to_string(mesh_.vertices.size()));
     mesh_.triangle_tags.assign(mesh_.triangles.size(), 0);
     collect_points();
+    collect_attributes();
     return std::move(mesh_);
   }
+  SurfaceAttributes attributes; ///< after read()
 
 private:
   void read_vertex() {
@@ -43,6 +48,32 @@ private:
     if (std::ssize(mesh_.vertices) == std::numeric_limits<std::int32_t>::max())
       cursor_.fail("more vertices than 32-bit indices can number");
     mesh_.vertices.push_back(position);
+    Eigen::Vector3d color;
+    int channels = 0;
+    while (channels < 3 && read_optional(color[channels])) ++channels;
+    if (channels == 3) attributes.colors.push_back(color);
+  }
+
+  /// The next word of the line, if it is a number.
+  bool read_optional(double& value) {
+    if (cursor_.skip_blanks()) return false;
+    const auto word = cursor_.word();
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc() && stop == word.data() + word.size() && std::isfinite(value);
+  }
+
+  void read_texture_place() {
+    auto& place = texture_places_.emplace_back(0, 0);
+    if (read_optional(place[0])) read_optional(place[1]);
+  }
+
+  /// The texture place of "7/1", "7/1/3" or "7/-1", counted from 0; -1 if there is none.
+  std::int64_t texture_index(std::string_view word) const {
+    const auto slash = word.find('/');
+    if (slash == word.npos) return -1;
+    std::int64_t value = 0;
+    std::from_chars(word.data() + slash + 1, word.data() + word.size(), value);
+    return value > 0 ? value - 1 : value < 0 ? std::ssize(texture_places_) + value : -1;
   }
 
   /// The vertex of "7", "7/1", "7//3" or "-1/2/3", counted from 0.
@@ -68,8 +99,10 @@ private:
 
   void read_face() {
     std::array<std::int32_t, 3> face{};
+    std::array<std::int64_t, 3> texture{};
     std::size_t corners = 0;
     while (!cursor_.skip_blanks()) {
+      if (corners < 3) texture[corners] = texture_index(cursor_.peek_word());
       const auto index = read_index();
       if (corners < 3) face[corners] = index;
       ++corners;
@@ -81,6 +114,19 @@ private:
       cursor_.fail("a face that uses vertex " + std::to_string((face[0] == face[1] ? face[0] : face[2]) + 1) +
                    " twice");
     mesh_.triangles.push_back(face);
+    face_texture_.push_back(texture);
+  }
+
+  /// Keeps attributes that all vertices or all triangles have.
+  void collect_attributes() {
+    if (attributes.colors.size() != mesh_.vertices.size()) attributes.colors.clear();
+    for (const auto& face : face_texture_) {
+      auto& corners = attributes.texture.emplace_back();
+      for (int k = 0; k < 3; ++k) {
+        if (face[k] < 0 || face[k] >= std::ssize(texture_places_)) return attributes.texture.clear();
+        corners[k] = texture_places_[face[k]];
+      }
+    }
   }
 
   void read_polyline() {
@@ -108,6 +154,8 @@ private:
 
   FileCursor& cursor_;
   RawMesh mesh_;
+  std::vector<Eigen::Vector2d> texture_places_;
+  std::vector<std::array<std::int64_t, 3>> face_texture_; ///< of the corners of triangles
   std::int64_t largest_ = -1; ///< largest index used, and where: faces may precede their vertices
   std::size_t largest_position_ = 0;
 };
@@ -196,6 +244,13 @@ void read_ascii(FileCursor& cursor, RawMesh& mesh) {
 } // namespace
 
 RawMesh read_obj(FileCursor& cursor) { return ObjReader(cursor).read(); }
+
+RawMesh read_obj(FileCursor& cursor, SurfaceAttributes& attributes) {
+  ObjReader reader(cursor);
+  auto mesh = reader.read();
+  attributes = std::move(reader.attributes);
+  return mesh;
+}
 
 RawMesh read_stl(FileCursor& cursor) {
   RawMesh mesh;

@@ -318,6 +318,13 @@ double BondPotential::energy_of(LocalIndex bond, std::span<const double> u) cons
   return bond_energy(shapes_[bond], stiffness_[bond], particle(u, a), particle(u, b));
 }
 
+std::array<double, 2> BondPotential::energy_by_moduli(LocalIndex bond, std::span<const double> u) const {
+  const auto& [a, b, id] = particles_->bonds[bond];
+  const auto [by_E, by_nu] = stiffness_by_moduli(bond);
+  const Particle i = particle(u, a), j = particle(u, b);
+  return {bond_energy(shapes_[bond], by_E, i, j), bond_energy(shapes_[bond], by_nu, i, j)};
+}
+
 BondForces BondPotential::forces_of(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
   return bond_forces(shapes_[bond], stiffness_[bond], particle(u, a), particle(u, b));

@@ -6,22 +6,22 @@ namespace recoil::potentials {
 
 namespace {
 
-using Ends = std::array<Eigen::Matrix<double, 6, 1>, 2>;
+using EndVectors = std::array<Eigen::Matrix<double, 6, 1>, 2>;
 
-void add_tangent(const SpherePair& pair, const Ends& by_distance, const std::vector<double>& ds,
+void add_tangent(const SpherePair& pair, const EndVectors& by_distance, const std::vector<double>& ds,
                  std::vector<double>& out) {
   for (int end = 0; end < 2; ++end) tangent(out, end_of(pair, end)) += ds[pair.bond] * by_distance[end];
 }
 
-void add_product(const SpherePair& pair, const Ends& by_distance, const std::vector<double>& in,
+void add_product(const SpherePair& pair, const EndVectors& by_distance, const std::vector<double>& in,
                  double factor, std::vector<double>& by) {
   for (int end = 0; end < 2; ++end)
     by[pair.bond] += factor * by_distance[end].dot(tangent(in, end_of(pair, end)));
 }
 
 /// Derivatives of the gradient of the barrier by the distance.
-Ends by_distance(const SphereTouch& touch, double force_by_gap) {
-  Ends ends;
+EndVectors by_distance(const SphereTouch& touch, double force_by_gap) {
+  EndVectors ends;
   ends[0] << force_by_gap * touch.normal, Eigen::Vector3d::Zero();
   ends[1] = -ends[0];
   return ends;
@@ -54,7 +54,7 @@ void SphereBarrierPotential::add_parameter_products(std::span<const double>, std
 
 /// The gap falls as the least distance grows, and the normal force is that of the gap.
 template <class AnyTerm>
-Ends SphereFrictionPotential::by_distance(const AnyTerm& term) const {
+EndVectors SphereFrictionPotential::by_distance(const AnyTerm& term) const {
   const Slip at = slip(term);
   const Eigen::Vector3d f = -term.coefficient * term.force_by_gap * unit_force(at);
   return {at.by_state[0].transpose() * f, at.by_state[1].transpose() * f};

@@ -305,11 +305,11 @@ std::vector<parameters::Quantity> SphereFrictionPotential::quantities() const {
 void SphereFrictionPotential::add_parameter_products(std::span<const double>, std::span<const double> p,
                                                      double factor,
                                                      parameters::PhysicalGradient<3>& gradient) const {
-  std::vector<double>*by = gradient.find_numbers(parameters::quantities::friction),
-  *by_distance = gradient.find_numbers(bond_distance);
-  if (!spheres_ || (!by && !by_distance)) return;
+  std::vector<double>* by = gradient.find_numbers(parameters::quantities::friction);
+  std::vector<double>* by_bond_distance = gradient.find_numbers(bond_distance);
+  if (!spheres_ || (!by && !by_bond_distance)) return;
   const std::vector<double> in = spheres_->gather(p, 6);
-  if (by_distance) add_distance_products(in, factor, *by_distance);
+  if (by_bond_distance) add_distance_products(in, factor, *by_bond_distance);
   if (!by) return;
   for (const SlidingTerm& term : sliding_) {
     const Slip at = slip(term);
@@ -322,8 +322,8 @@ void SphereFrictionPotential::add_parameter_products(std::span<const double>, st
 void SphereFrictionPotential::add_parameter_tangent(std::span<const double>,
                                                     const parameters::PhysicalDirection<3>& direction,
                                                     double factor, std::span<double> y) const {
-  const std::vector<double>*change = direction.find_numbers(parameters::quantities::friction),
-        *of_distance = direction.find_numbers(bond_distance);
+  const std::vector<double>* change = direction.find_numbers(parameters::quantities::friction);
+  const std::vector<double>* of_distance = direction.find_numbers(bond_distance);
   if (!spheres_ || (!change && !of_distance)) return;
   std::vector<double> out(6 * std::size_t(spheres_->size()), 0.0);
   if (of_distance) add_distance_tangent(*of_distance, out);

@@ -68,12 +68,14 @@ ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share)
     mass_.push_back(problem.mass[k]);
     inertia_.push_back(problem.inertia(k));
     shift_of(std::span(load_), k) = problem.mass[k] * problem.gravity;
-    Constrained at{k, {}, {}, {}, {}, {}};
+    const std::span flags = std::span(problem.prescribed).subspan(6 * std::size_t(k), 6);
+    is_constrained_[k] = std::ranges::any_of(flags, [](char flag) { return flag != 0; }) ? 1 : 0;
+    if (is_constrained_[k] == 0) continue;
+    Constrained& at = constrained_.emplace_back();
+    at.particle = k;
+    std::ranges::copy(flags, at.prescribed.begin());
     const double r = problem.particles->radii[k];
     at.mass << Vector3d::Constant(mass_[k]), Vector3d::Constant(inertia_[k] / (r * r));
-    std::copy_n(problem.prescribed.begin() + 6 * std::size_t(k), 6, at.prescribed.begin());
-    is_constrained_[k] = std::ranges::any_of(at.prescribed, [](char flag) { return flag != 0; }) ? 1 : 0;
-    if (is_constrained_[k] != 0) constrained_.push_back(at);
   }
 }
 
@@ -259,10 +261,10 @@ double ExplicitSteps::prescribed_kinetic_energy() const {
   return sum;
 }
 
-ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time, double dt,
+ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time, double dt, int refinement,
                                               const std::function<bool()>& interrupted) {
   Outcome outcome;
-  const int count = num_sub_steps(dt);
+  const int count = refinement * num_sub_steps(dt);
   const double h = dt / count;
   bonds_.refresh();
   take_velocities(u, v);
@@ -279,6 +281,11 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
     kick(s == 1 ? 0 : h / 2, h / 2, u, outcome);
     drift(u, h);
     move_prescribed(u, end, h, outcome);
+    if (contact_ && problem_.particles->points->comm->any(
+                        !std::ranges::all_of(u.owned(), [](double value) { return std::isfinite(value); }))) {
+      outcome.diverged = true;
+      return outcome;
+    }
     u.update_ghosts();
     find_forces(u, end, double(s) / count, outcome);
   }

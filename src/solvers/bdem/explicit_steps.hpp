@@ -28,6 +28,7 @@ public:
   /// What a step has done; this rank's share.
   struct Outcome {
     bool interrupted = false; ///< on all ranks
+    bool diverged = false; ///< on all ranks: places or turns are no numbers any more; u and v are of no use
     /// By gravity, loads, and what moves prescribed particles and obstacles, from the trapezoidal sum of
     /// forces along the way [J].
     double external_work = 0;
@@ -37,8 +38,9 @@ public:
     double dissipated_friction = 0; ///< [J]
     std::vector<BrokenBond> broken; ///< that this rank counts
   };
-  /// Takes u and v from time - dt to `time` in equal sub-steps. `interrupted` may be empty. Collective.
-  Outcome advance(linalg::Vector& u, linalg::Vector& v, double time, double dt,
+  /// Takes u and v from time - dt to `time` in equal sub-steps, `refinement` times as many as
+  /// num_sub_steps(). `interrupted` may be empty. Collective.
+  Outcome advance(linalg::Vector& u, linalg::Vector& v, double time, double dt, int refinement,
                   const std::function<bool()>& interrupted);
 
   /// Subtracts what contact has exerted on prescribed particles from g, 6 numbers an owned particle along the

@@ -3,11 +3,21 @@
 #include <algorithm>
 #include <iterator>
 
+#include "recoil/base/error.hpp"
+
 namespace recoil::solvers {
+
+void BondedParticles::set_bonds(std::unique_ptr<potentials::BondPotential> potential) {
+  RECOIL_ASSERT(!contact);
+  bonds = potential.get();
+  terms.clear();
+  terms.push_back(std::move(potential));
+}
 
 void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
                                   potentials::FrictionCoefficients coefficients, double rolling,
                                   double eps_v) {
+  RECOIL_ASSERT(bonds && !contact);
   contact =
       std::make_unique<potentials::SphereContact>(*particles, prescribed, *bonds, std::move(obstacles), dhat);
   auto of_barrier = std::make_unique<potentials::SphereBarrierPotential>(*contact, stiffness);

@@ -74,6 +74,9 @@ struct BondedParticlesSolver::Implementation {
   void take_parts(int parts, bool last_try, std::vector<ParticleStep>& states);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
+  ParticleStep take_sub_steps(const stepping::State& from, const ParticleLedger& before, double time,
+                              double dt, int refinement);
+  std::string instability(double dt, int refinement) const;
   ParticleStep take_either(const stepping::State& from, const ParticleLedger& before, double time, double dt,
                            bool last_try);
 
@@ -106,10 +109,9 @@ void BondedParticlesSolver::Implementation::restore_bonds(const std::vector<char
     problem.bonds->set_broken(broken);
 }
 
-/// Spheres that come deep into each other may come out on the other side. Collective.
+/// Spheres that come deep into each other may come out on the other side.
 void warn_of_overlap(const BondedParticles& problem, double deepest) {
   constexpr double much = 0.5;
-  deepest = problem.particles->points->comm->max(deepest);
   if (deepest > much)
     log_warning_once(fmt::format("contact has let particles overlap by {:.0f} % of a radius and more: the "
                                  "penalty of leapfrog is too soft for their speeds; raise "
@@ -117,18 +119,36 @@ void warn_of_overlap(const BondedParticles& problem, double deepest) {
                                  100 * much, problem.barrier->stiffness()));
 }
 
-/// One step of leapfrog, whatever its sub-steps.
+/// One step of leapfrog. Fast particles may pass through a barrier in one sub-step: then in shorter ones.
 ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping::State& from,
                                                                   const ParticleLedger& before, double time,
                                                                   double dt) {
+  const int most = has_barrier() ? 64 : 1;
+  const std::vector<char> broken_before(problem.bonds->broken().begin(), problem.bonds->broken().end());
+  for (int refinement = 1;; refinement *= 2) {
+    ParticleStep step = take_sub_steps(from, before, time, dt, refinement);
+    if (step.done || step.interrupted || refinement == most) return step;
+    restore_bonds(broken_before);
+  }
+}
+
+ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const stepping::State& from,
+                                                                   const ParticleLedger& before, double time,
+                                                                   double dt, int refinement) {
   ParticleStep step;
   step.u = from.u;
   step.v = from.v;
-  ExplicitSteps::Outcome outcome = explicit_steps->advance(step.u, step.v, time, dt, interrupted);
+  ExplicitSteps::Outcome outcome = explicit_steps->advance(step.u, step.v, time, dt, refinement, interrupted);
   step.broken = std::move(outcome.broken);
   step.interrupted = outcome.interrupted;
   if (step.interrupted) return step;
-  if (problem.contact) warn_of_overlap(problem, explicit_steps->contact()->deepest_overlap());
+  const double deepest =
+      problem.contact ? step.u.layout().comm->max(explicit_steps->contact()->deepest_overlap()) : 0;
+  if (outcome.diverged || (has_barrier() && deepest > 0)) {
+    step.failure = instability(dt, refinement);
+    return step;
+  }
+  warn_of_overlap(problem, deepest);
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
   std::array<double, 4> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction};
@@ -147,12 +167,19 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
-  if (!step.done)
-    step.failure = fmt::format(
-        "leapfrog is unstable with sub-steps of {:.3g} s{}; lower <explicit_share>, {:g} here",
-        dt / explicit_steps->num_sub_steps(dt),
-        has_barrier() ? ", or particles overlap, where the barrier is infinite" : "", options.explicit_share);
+  // A barrier that sub-steps do not resolve throws particles apart.
+  const double fed = before.dissipated_integrator - step.ledger.dissipated_integrator,
+               held = before.kinetic + before.elastic + before.barrier + std::abs(sums[0]);
+  step.done = step.done && !(has_barrier() && fed > 0.02 * held);
+  if (!step.done) step.failure = instability(dt, refinement);
   return step;
+}
+
+std::string BondedParticlesSolver::Implementation::instability(double dt, int refinement) const {
+  return fmt::format("leapfrog is unstable with sub-steps of {:.3g} s{}; lower <explicit_share>, {:g} here",
+                     dt / (refinement * explicit_steps->num_sub_steps(dt)),
+                     has_barrier() ? ", or particles overlap, where the barrier is infinite" : "",
+                     options.explicit_share);
 }
 
 /// Whether leapfrog may take steps of this run.
@@ -205,9 +232,16 @@ ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::
       log_info("motion breaks bonds: leapfrog takes this step and those after it that need it "
                "(<sudden_breaking>)");
   }
+  const std::vector<char> intact(problem.bonds->broken().begin(), problem.bonds->broken().end());
   ParticleStep step = take_explicit(from, before, time, dt);
   last_is_explicit = true;
   if (step.interrupted) return step;
+  if (!step.done) {
+    // Sub-steps that a barrier holds would be too short: implicit ones keep it whatever their length.
+    restore_bonds(intact);
+    last_is_explicit = is_breaking = false;
+    return implicit_steps.take(from, before, time, dt, last_try ? 1 : options.max_broken_share);
+  }
   ++steps_of_leapfrog;
   const double broken = double(step.u.layout().comm->sum(GlobalIndex(step.broken.size())));
   is_breaking = broken > broken_share_for_leapfrog() * double(problem.particles->num_bonds_global) ||
@@ -451,7 +485,7 @@ std::string BondedParticlesSolver::warning() const {
 }
 
 stepping::Entries BondedParticlesSolver::counts() const {
-  stepping::Entries entries{{"newton", implementation_->newton_of_step},
+  stepping::Entries entries{{stepping::newton_count_name, implementation_->newton_of_step},
                             {"broken_bonds", implementation_->num_broken},
                             {"breaking_passes", implementation_->passes_of_step}};
   if (problem().contact) {

@@ -77,7 +77,7 @@ public:
     stiffness_ = physical_barrier_stiffness(options_);
   }
 
-  /// As StepEquations::linearize().
+  /// Does what StepEquations::linearize() says.
   void linearize(const stepping::StepRecord& record, const stepping::State& now,
                  const stepping::State& previous);
   const stepping::StepRecord& record() const { return *record_; }

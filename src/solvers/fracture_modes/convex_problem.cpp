@@ -116,7 +116,7 @@ Excess find_excess(CutPool& pool, MinimumCut& minimum_cut, const Eigen::VectorXd
   for (int row = 0; row < pool.num_rows(); ++row)
     for (int p = 0; p < graph.size(); ++p) gains[p] += multipliers[row] * pool.rows()[row][p];
   Excess excess{1, 0};
-  // Each set has a larger ratio than the one before; a dozen is more than are ever needed.
+  // Each round has a larger ratio than the one before; a dozen is more than are ever needed.
   for (int round = 0; round < 50; ++round) {
     const std::vector<char> set = minimum_cut.best_set(gains, excess.factor);
     double gain = 0, weight = 0;
@@ -125,8 +125,19 @@ Excess find_excess(CutPool& pool, MinimumCut& minimum_cut, const Eigen::VectorXd
     for (const PieceGraph::Link& link : graph.links)
       if (set[link.a] != set[link.b]) weight += link.weight;
     if (!(weight > 0) || gain <= excess.factor * weight * (1 + 1e-13)) break;
-    excess.factor = gain / weight;
-    excess.added += pool.add(set);
+    const std::size_t known = pool.cuts().size();
+    pool.add(set);
+    double largest = excess.factor;
+    for (std::size_t k = known; k < pool.cuts().size(); ++k) {
+      const Cut& cut = pool.cuts()[k];
+      largest = std::max(largest, std::abs(multipliers.dot(
+                                      Eigen::Map<const Eigen::VectorXd>(cut.sums.data(), pool.num_rows()))) /
+                                      cut.weight);
+    }
+    // What is left of sets whose parts were too small need not have the ratio of the set.
+    if (!(largest > excess.factor * (1 + 1e-13))) break;
+    excess.factor = largest;
+    excess.added += static_cast<int>(pool.cuts().size() - known);
   }
   return excess;
 }

@@ -48,9 +48,10 @@ private:
 };
 
 /// By what factor multipliers are too large for E_D(x) >= sum_r multipliers_r (row_r . x) to hold for all
-/// fields x: the largest of (gains over S) / weight_S over all S, gains = sum of multipliers_r row_r, by
-/// Dinkelbach's method [1967] on minimum cuts. The sets met on the way are added to the pool; `added` counts
-/// them. Serial.
+/// fields x of cuts that the pool admits: the largest of |gains over S| / weight_S over all S, gains = sum of
+/// multipliers_r row_r, by Dinkelbach's method [1967] on minimum cuts. The sets met on the way are added to
+/// the pool; `added` counts those by which the factor grew. Where the pool refuses small pieces the factor is
+/// that of what is left of the sets without these, and may be too small. Serial.
 struct Excess {
   double factor;
   int added;

@@ -20,9 +20,9 @@ std::size_t CutPool::HashOfMembers::operator()(const std::vector<int>& members) 
   return hash;
 }
 
-CutPool::CutPool(const PieceGraph& graph)
+CutPool::CutPool(const PieceGraph& graph, double least_piece)
     : graph_(&graph), component_(components(graph)), link_starts_(graph.size() + 1, 0),
-      link_ids_(2 * graph.links.size()), marks_(graph.size(), 0) {
+      link_ids_(2 * graph.links.size()), marks_(graph.size(), 0), least_piece_(least_piece) {
   for (int p = 0; p < graph.size(); ++p) {
     if (component_[p] == std::ssize(component_masses_)) {
       component_masses_.push_back(0);
@@ -43,26 +43,63 @@ CutPool::CutPool(const PieceGraph& graph)
   }
 }
 
-int CutPool::add(std::span<const char> set) {
+std::vector<CutPool::Part> CutPool::split(std::span<const char> set) {
   std::vector<char> seen(set.size(), 0);
-  std::vector<int> part;
-  int added = 0;
+  std::vector<Part> parts;
   for (int first = 0; first < std::ssize(set); ++first) {
     if (seen[first] != 0) continue;
-    part.assign(1, first);
+    Part& part = parts.emplace_back(std::vector<int>{first}, 0.0);
     seen[first] = 1;
-    for (std::size_t next = 0; next < part.size(); ++next) {
-      const int p = part[next];
+    for (std::size_t next = 0; next < part.members.size(); ++next) {
+      const int p = part.members[next];
+      part.mass += graph_->masses[p];
       for (int k = link_starts_[p]; k < link_starts_[p + 1]; ++k) {
         const PieceGraph::Link& link = graph_->links[link_ids_[k]];
         const int q = link.a == p ? link.b : link.a;
         if (seen[q] != 0 || set[q] != set[p]) continue;
         seen[q] = 1;
-        part.push_back(q);
+        part.members.push_back(q);
       }
     }
-    if (add_part(part)) ++added;
   }
+  return parts;
+}
+
+/// Small parts change sides unless a smaller one beside them does; false where none is small.
+bool CutPool::absorb_small_parts(std::vector<char>& set, const std::vector<Part>& parts) const {
+  std::vector<int> part_of(set.size());
+  for (int i = 0; i < std::ssize(parts); ++i)
+    for (const int p : parts[i].members) part_of[p] = i;
+  const auto is_smaller = [&](int i, int j) {
+    return parts[i].mass < parts[j].mass || (parts[i].mass == parts[j].mass && i < j);
+  };
+  std::vector<char> changes(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const int component = component_[parts[i].members.front()];
+    changes[i] = parts[i].members.size() < pieces_of_component_[component].size() &&
+                 parts[i].mass < least_piece_ * component_masses_[component];
+  }
+  const std::vector<char> is_small = changes;
+  for (const PieceGraph::Link& link : graph_->links) {
+    const int i = part_of[link.a], j = part_of[link.b];
+    if (i != j && is_small[i] != 0 && is_small[j] != 0) changes[is_smaller(i, j) ? j : i] = 0;
+  }
+  bool any = false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (changes[i] == 0) continue;
+    any = true;
+    for (const int p : parts[i].members) set[p] = set[p] == 0 ? 1 : 0;
+  }
+  return any;
+}
+
+int CutPool::add(std::span<const char> set) {
+  std::vector<char> sides(set.begin(), set.end());
+  std::vector<Part> parts = split(sides);
+  while (absorb_small_parts(sides, parts)) parts = split(sides);
+  int added = 0;
+  for (const Part& part : parts)
+    if (add_part(part.members)) ++added;
   return added;
 }
 

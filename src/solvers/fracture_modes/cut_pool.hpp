@@ -22,7 +22,9 @@ struct Cut {
 /// fields of least E_D under linear conditions are those of a linear program in the alpha_S.
 class CutPool {
 public:
-  explicit CutPool(const PieceGraph& graph);
+  /// @param least_piece least share of the mass of its component that a connected part on either side of a
+  /// cut has
+  CutPool(const PieceGraph& graph, double least_piece);
 
   const PieceGraph& graph() const { return *graph_; }
   /// Component of each piece, and the mass of each component.
@@ -31,7 +33,7 @@ public:
 
   const std::vector<Cut>& cuts() const { return cuts_; }
   /// Adds the connected parts of `set` (a flag per piece) and of the rest, those which are new; returns how
-  /// many.
+  /// many. Parts that are too small change sides before, from the smallest one on.
   int add(std::span<const char> set);
   /// Adds a cut of another pool of this graph; false if it is there already.
   bool add(Cut cut);
@@ -51,6 +53,13 @@ public:
   void center(std::span<double> field) const;
 
 private:
+  /// A connected part of a set or of the rest.
+  struct Part {
+    std::vector<int> members;
+    double mass;
+  };
+  std::vector<Part> split(std::span<const char> set);
+  bool absorb_small_parts(std::vector<char>& set, const std::vector<Part>& parts) const;
   bool add_part(const std::vector<int>& part);
 
   const PieceGraph* graph_;
@@ -65,6 +74,7 @@ private:
   };
   std::unordered_set<std::vector<int>, HashOfMembers> known_;
   std::vector<char> marks_; ///< scratch: a zero per piece between calls
+  double least_piece_;
 };
 
 } // namespace recoil::solvers::fracture_modes

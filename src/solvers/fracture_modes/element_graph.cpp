@@ -25,8 +25,10 @@ struct FaceSide {
   std::array<GlobalIndex, dim> vertices; ///< input ids, ascending
   GlobalIndex node;                      ///< global number of the element
   GlobalIndex cell_id;
+  std::array<double, 3> centre; ///< of the element
   double mass, area, factor;
   std::int32_t painted;
+  std::int32_t opposite; ///< vertex of the element
 };
 
 template <int dim>
@@ -64,6 +66,14 @@ double weight_of(FaceWeight weight, double area) {
   return area;
 }
 
+template <int dim>
+std::array<double, 3> centre_of(const mesh::DistributedMesh<dim>& mesh, LocalIndex cell) {
+  std::array<double, 3> centre{};
+  for (const LocalIndex vertex : mesh.cells[cell])
+    for (int i = 0; i < dim; ++i) centre[i] += mesh.vertices[vertex][i] / (dim + 1);
+  return centre;
+}
+
 double positive(double value, const char* name, GlobalIndex cell_id) {
   if (!(value > 0) || !std::isfinite(value))
     throw InputError(
@@ -82,14 +92,16 @@ std::vector<FaceSide<dim>> sides_of_owned(const mesh::DistributedMesh<dim>& mesh
     const double density = material.density ? positive(material.density(cell), "the density", id) : 1.0;
     const double toughness =
         material.toughness ? positive(material.toughness(cell), "the toughness", id) : 1.0;
-    const double mass = density * geometry.weight_factor(cell) / factorial<dim>();
+    const double volume = positive(geometry.weight_factor(cell) / factorial<dim>(), "the volume", id);
+    const double mass = density * volume;
+    const std::array<double, 3> centre = centre_of(mesh, cell);
     const bool painted = material.unbreakable && material.unbreakable(cell);
     for (int opposite = 0; opposite <= dim; ++opposite) {
       const auto [area, normal] = area_and_normal(mesh, cell, opposite);
       const double fault = material.fault_factor
                                ? positive(material.fault_factor(cell, normal), "the factor of a fault", id)
                                : 1.0;
-      FaceSide<dim> side{{}, offset + cell, id, mass, area, toughness * fault, painted};
+      FaceSide<dim> side{{}, offset + cell, id, centre, mass, area, toughness * fault, painted, opposite};
       for (int i = 0, k = 0; i <= dim; ++i)
         if (i != opposite) side.vertices[k++] = mesh.vertex_ids[mesh.cells[cell][i]];
       sides.push_back(side);
@@ -166,7 +178,11 @@ ElementGraph explode(const mesh::DistributedMesh<dim>& mesh, const FractureMater
   ElementGraph graph;
   graph.cell_ids.assign(mesh.cell_ids.begin(), mesh.cell_ids.begin() + mesh.num_owned_cells);
   graph.masses.resize(mesh.num_owned_cells);
-  for (const auto& side : sides) graph.masses[side.node - layout->offset] = side.mass;
+  graph.centres.resize(mesh.num_owned_cells);
+  for (const auto& side : sides) {
+    graph.masses[side.node - layout->offset] = side.mass;
+    graph.centres[side.node - layout->offset] = Eigen::Vector3d(side.centre.data());
+  }
   const auto matched = matched_sides<dim>(mesh, std::move(sides));
   std::map<GlobalIndex, LocalIndex> ghost_of_node;
   const auto local = [&](const FaceSide<dim>& side) {
@@ -177,6 +193,7 @@ ElementGraph explode(const mesh::DistributedMesh<dim>& mesh, const FractureMater
       layout->ghosts.push_back(side.node);
       graph.cell_ids.push_back(side.cell_id);
       graph.masses.push_back(side.mass);
+      graph.centres.emplace_back(side.centre.data());
     }
     return place->second;
   };
@@ -185,7 +202,9 @@ ElementGraph explode(const mesh::DistributedMesh<dim>& mesh, const FractureMater
     const double factor = (first.factor + second.factor) / 2;
     const LocalIndex a = local(first), b = local(second);
     graph.faces.push_back({a, b, first.area, factor * weight_of(material.weight, first.area),
-                           first.painted == 0 || second.painted == 0, a < layout->num_owned});
+                           first.painted == 0 || second.painted == 0, a < layout->num_owned,
+                           static_cast<std::int8_t>(first.opposite),
+                           static_cast<std::int8_t>(second.opposite)});
   }
   std::ranges::sort(graph.faces, [&](const ElementFace& x, const ElementFace& y) {
     return std::pair(graph.cell_ids[x.a], graph.cell_ids[x.b]) <

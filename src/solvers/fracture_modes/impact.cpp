@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -29,6 +30,57 @@ std::vector<char> closed_faces(const ElementGraph& graph, const FractureModes& m
     }
   }
   return closed;
+}
+
+/// For each piece the one that it is joined to, or itself, when none lighter than a share of its component is
+/// left. Sums that are rounded in another way change nothing.
+std::vector<int> join_light_pieces(const PieceGraph& graph, double share) {
+  constexpr double rounding = 1e-9;
+  const std::vector<int> component = components(graph);
+  std::vector<double> masses = graph.masses, least(masses.size(), 0.0);
+  for (int p = 0; p < graph.size(); ++p) least[component[p]] += share * masses[p];
+  std::vector<std::map<int, double>> neighbours(masses.size());
+  for (const PieceGraph::Link& link : graph.links)
+    neighbours[link.a][link.b] = neighbours[link.b][link.a] = link.weight;
+  std::vector<int> joined_to(masses.size());
+  std::iota(joined_to.begin(), joined_to.end(), 0);
+  while (true) {
+    int light = -1;
+    for (int p = 0; p < graph.size(); ++p)
+      if (joined_to[p] == p && !neighbours[p].empty() && masses[p] < least[component[p]] * (1 - rounding) &&
+          (light < 0 || masses[p] < masses[light] * (1 - rounding)))
+        light = p;
+    if (light < 0) break;
+    auto best = neighbours[light].begin();
+    for (auto other = best; other != neighbours[light].end(); ++other)
+      if (other->second > best->second * (1 + rounding)) best = other;
+    const int to = best->first;
+    joined_to[light] = to;
+    masses[to] += masses[light];
+    for (const auto& [other, weight] : neighbours[light]) {
+      neighbours[other].erase(light);
+      if (other != to) {
+        neighbours[to][other] += weight;
+        neighbours[other][to] += weight;
+      }
+    }
+  }
+  for (int p = 0; p < graph.size(); ++p) {
+    int& to = joined_to[p];
+    while (joined_to[to] != to) to = joined_to[to];
+  }
+  return joined_to;
+}
+
+/// The pieces between the faces that are not closed, without light ones. Collective.
+GatheredPieces heavy_pieces(const ElementGraph& graph, std::vector<char> closed, double least_piece) {
+  GatheredPieces pieces = gather_pieces(graph, closed);
+  if (least_piece == 0) return pieces;
+  const std::vector<int> joined_to = join_light_pieces(pieces.graph, least_piece);
+  for (std::size_t f = 0; f < closed.size(); ++f)
+    if (joined_to[pieces.of_local[graph.faces[f].a]] == joined_to[pieces.of_local[graph.faces[f].b]])
+      closed[f] = 1;
+  return gather_pieces(graph, closed);
 }
 
 /// Means of the modes and constants over the pieces; one row per piece.
@@ -86,9 +138,12 @@ ImpactPieces prepare_impacts(const VertexMatrices<dim>& matrices, const ElementG
     throw InputError("impacts: the blur length must be a number of metres, 0 or more");
   if (!(options.piece_threshold >= 0) || !(options.piece_threshold < 1))
     throw InputError("impacts: the threshold of pieces must be from 0 to below 1");
+  if (!(options.least_piece >= 0) || !(options.least_piece < 0.5))
+    throw InputError("impacts: the least share of a piece must be from 0 to below 1/2");
   const parallel::Communicator& comm = graph.comm();
   const fem::FunctionSpace<dim>& space = matrices.space;
-  GatheredPieces pieces = gather_pieces(graph, closed_faces(graph, modes, options.piece_threshold));
+  GatheredPieces pieces =
+      heavy_pieces(graph, closed_faces(graph, modes, options.piece_threshold), options.least_piece);
   ImpactPieces result;
   ImpactModel& model = result.model;
   model.num_pieces = pieces.graph.size();

@@ -2,187 +2,381 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include <Eigen/Core>
-#include <Eigen/LU>
+#include <set>
 
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/dense.hpp"
 
 namespace recoil::solvers::fracture_modes {
 
 namespace {
 
-constexpr int check_interval = 10;
-constexpr double relaxation = 1.7;
-constexpr int max_linear_iterations = 300;
+/// Shift of the matrix by the mass, relative to its diagonal.
+constexpr double relative_shift = 1e-10;
+constexpr double over_relaxation = 1.7;
+/// Ratio of the residuals that leads to another rho.
+constexpr double imbalance = 5;
 
-/// Neighbours of each owned element and itself, in the order of global numbers.
-std::shared_ptr<const linalg::NodeGraph> neighbours(const ElementGraph& graph) {
-  const linalg::VectorLayout& layout = *graph.layout;
-  std::vector<std::vector<LocalIndex>> lists(layout.num_owned);
-  for (LocalIndex e = 0; e < layout.num_owned; ++e) lists[e].push_back(e);
-  for (const ElementFace& face : graph.faces) {
-    if (face.a < layout.num_owned) lists[face.a].push_back(face.b);
-    if (face.b < layout.num_owned) lists[face.b].push_back(face.a);
-  }
-  auto result = std::make_shared<linalg::NodeGraph>();
-  result->offsets.push_back(0);
-  for (auto& list : lists) {
-    std::ranges::sort(list, {}, [&](LocalIndex e) { return layout.global(e); });
-    result->neighbours.insert(result->neighbours.end(), list.begin(), list.end());
-    result->offsets.push_back(std::ssize(result->neighbours));
-  }
-  return result;
-}
-
-linalg::BlockMatrix laplacian(const ElementGraph& graph, double& proximal) {
-  linalg::BlockMatrix matrix(graph.layout, neighbours(graph));
-  double trace = 0, mass = 0;
-  for (const ElementFace& face : graph.faces)
-    if (face.counted) trace += 2 * face.weight * face.weight;
-  for (LocalIndex e = 0; e < graph.layout->num_owned; ++e) mass += graph.masses[e];
-  const double elements = double(graph.layout->num_global);
-  // Well below the least eigenvalue that is not zero, about the mean of the diagonal over elements^(2/dim).
-  proximal = 1e-2 * graph.comm().sum(trace) / graph.comm().sum(mass) / elements;
-  const auto values = matrix.begin_filling();
-  const auto add = [&](LocalIndex row, LocalIndex column, double value) {
-    if (row < graph.layout->num_owned) values.add<1>(row, matrix.position(row, column), &value, 1);
+std::shared_ptr<const linalg::NodeGraph> coupling(const JumpProblem& problem) {
+  const LocalIndex owned = problem.layout->num_owned;
+  std::vector<std::vector<LocalIndex>> rows(owned);
+  const auto couple = [&](std::span<const LocalIndex> nodes) {
+    for (const LocalIndex row : nodes)
+      if (row < owned) rows[row].insert(rows[row].end(), nodes.begin(), nodes.end());
   };
-  for (LocalIndex e = 0; e < graph.layout->num_owned; ++e) add(e, e, proximal * graph.masses[e]);
-  for (const ElementFace& face : graph.faces) {
-    const double square = face.weight * face.weight;
-    add(face.a, face.a, square);
-    add(face.b, face.b, square);
-    add(face.a, face.b, -square);
-    add(face.b, face.a, -square);
+  std::vector<LocalIndex> nodes;
+  for (const JumpProblem::Link& link : problem.links) {
+    nodes.assign(link.a.begin(), link.a.begin() + problem.pairs);
+    nodes.insert(nodes.end(), link.b.begin(), link.b.begin() + problem.pairs);
+    couple(nodes);
   }
-  matrix.finish_filling();
-  return matrix;
+  for (const JumpProblem::Element& element : problem.elements)
+    couple(std::span(element.nodes).first(element.stiffness.rows() / problem.dim));
+  auto graph = std::make_shared<linalg::NodeGraph>();
+  graph->offsets.push_back(0);
+  for (LocalIndex row = 0; row < owned; ++row) {
+    auto& list = rows[row];
+    list.push_back(row);
+    std::ranges::sort(list, {}, [&](LocalIndex k) { return problem.layout->global(k); });
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    graph->neighbours.insert(graph->neighbours.end(), list.begin(), list.end());
+    graph->offsets.push_back(std::ssize(graph->neighbours));
+  }
+  return graph;
 }
 
 } // namespace
 
-JumpAdmm::JumpAdmm(const ElementGraph& graph)
-    : graph_(&graph), matrix_(laplacian(graph, proximal_)),
-      solver_(std::make_unique<linalg::LinearSolver>(
-          graph.layout, linalg::LinearSolverOptions{.dimension = 3, .prefix = "recoil_fracture_"})) {
-  solver_->update(matrix_, [layout = graph.layout] {
-    return linalg::NearNullSpace(*layout, 1,
-                                 [](int, std::span<double> values) { std::ranges::fill(values, 1.0); });
-  });
-}
-
-void JumpAdmm::solve_laplacian(const linalg::Vector& b, linalg::Vector& x, double tolerance) {
-  const linalg::LinearResult result = solver_->solve(b, x, tolerance, max_linear_iterations);
-  if (result.outcome == linalg::LinearOutcome::indefinite)
-    throw Error(ExitCode::no_solution,
-                "fracture modes: the Laplacian of the elements is not positive definite; are "
-                "there cells without volume?");
-}
-
-JumpAdmm::Condition JumpAdmm::make_condition(const linalg::Vector& field) {
-  Condition condition{field, linalg::Vector(graph_->layout)};
-  const auto values = condition.b.write_local();
-  for (std::size_t e = 0; e < values.size(); ++e) values[e] *= graph_->masses[e];
-  solve_laplacian(condition.b, condition.solved, 1e-10);
-  return condition;
-}
-
-void JumpAdmm::add_orthogonal(const linalg::Vector& field) { conditions_.push_back(make_condition(field)); }
-
-void JumpAdmm::add_transposed(std::span<const double> y, std::span<double> out) const {
-  for (std::size_t f = 0; f < y.size(); ++f) {
-    const ElementFace& face = graph_->faces[f];
-    const double value = face.weight * y[f];
-    if (face.a < graph_->layout->num_owned) out[face.a] += value;
-    if (face.b < graph_->layout->num_owned) out[face.b] -= value;
+JumpAdmm::JumpAdmm(const JumpProblem& problem, std::span<const linalg::Vector> zero_modes)
+    : problem_(&problem), zero_modes_(zero_modes), by_component_(problem.isotropic),
+      has_stiffness_(problem.comm().any(!problem.elements.empty())), matrix_layout_(problem.layout),
+      v_(problem.layout), right_(problem.layout), change_(problem.layout) {
+  if (by_component_) {
+    auto layout = std::make_shared<linalg::VectorLayout>(*problem.layout);
+    layout->block_size = 1;
+    matrix_layout_ = layout;
+    component_right_ = linalg::Vector(layout);
+    component_ = linalg::Vector(layout);
   }
+  matrix_ = linalg::BlockMatrix(matrix_layout_, coupling(problem));
+  const std::size_t numbers = problem.links.size() * problem.size();
+  for (auto* list : {&jumps_, &y_, &u_, &old_y_, &scratch_}) list->assign(numbers, 0.0);
 }
 
-JumpAdmm::Outcome JumpAdmm::solve(const linalg::Vector& c, double tolerance, int max_iterations) {
-  const parallel::Communicator& comm = graph_->comm();
-  const auto& faces = graph_->faces;
-  std::vector<const Condition*> conditions;
-  for (const Condition& condition : conditions_) conditions.push_back(&condition);
-  const Condition linearised = make_condition(c);
-  conditions.push_back(&linearised);
-  const int n = static_cast<int>(conditions.size());
-  Eigen::MatrixXd schur(n, n);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) schur(i, j) = conditions[i]->b.dot(conditions[j]->solved);
-  const Eigen::PartialPivLU<Eigen::MatrixXd> schur_factor(schur);
-  const Eigen::VectorXd target = Eigen::VectorXd::Unit(n, n - 1);
-
-  Outcome outcome{c, std::vector<char>(faces.size(), 0)};
-  linalg::Vector right(graph_->layout), step(graph_->layout);
-  std::vector<double> jumps(faces.size()), y(faces.size()), u(faces.size(), 0.0), change(faces.size());
-  const auto find_jumps = [&] {
-    const auto v = outcome.v.local();
-    for (std::size_t f = 0; f < faces.size(); ++f)
-      jumps[f] = faces[f].weight * (v[faces[f].a] - v[faces[f].b]);
+/// Q / rho + B'B + tau M.
+void JumpAdmm::assemble() {
+  const JumpProblem& problem = *problem_;
+  const LocalIndex owned = problem.layout->num_owned;
+  const int dim = by_component_ ? 1 : problem.dim, size = problem.size();
+  matrix_.set_zero();
+  const auto values = matrix_.begin_filling();
+  const auto add = [&](LocalIndex row, LocalIndex column, const double* block, int row_stride) {
+    values.add(dim, row, matrix_.position(row, column), block, row_stride);
   };
-  find_jumps();
-  y = jumps;
-  double sum = 0, count = 0;
-  for (std::size_t f = 0; f < faces.size(); ++f)
-    if (faces[f].counted) sum += std::abs(jumps[f]);
-  for (const ElementFace& face : faces) count += face.counted ? 1 : 0;
-  double penalty = comm.sum(count) / std::max(comm.sum(sum), 1e-300);
-  for (; outcome.iterations < max_iterations;) {
-    ++outcome.iterations;
-    // v-step, as a correction to the last v: K'K dv = K'(y - u - K v), then back to the conditions.
-    for (std::size_t f = 0; f < faces.size(); ++f) change[f] = y[f] - u[f] - jumps[f];
-    right.fill(0);
-    add_transposed(change, right.write_owned());
-    solve_laplacian(right, step, 1e-3);
-    outcome.v.add(1, step);
-    std::vector<double> defects;
-    for (const Condition* condition : conditions) {
-      double product = 0;
-      for (LocalIndex e = 0; e < graph_->layout->num_owned; ++e)
-        product += condition->b.local()[e] * outcome.v.local()[e];
-      defects.push_back(product);
-    }
-    comm.sum(defects);
-    const Eigen::VectorXd amounts =
-        schur_factor.solve(Eigen::Map<const Eigen::VectorXd>(defects.data(), n) - target);
-    for (int i = 0; i < n; ++i) outcome.v.add(-amounts[i], conditions[i]->solved);
-    find_jumps();
-    // y-step: shrinkage; faces that must not break stay closed.
-    double gap = 0, size = 0;
-    for (std::size_t f = 0; f < faces.size(); ++f) {
-      const double t = relaxation * jumps[f] + (1 - relaxation) * y[f] + u[f];
-      const double shrunk =
-          faces[f].breakable ? std::copysign(std::max(std::abs(t) - 1 / penalty, 0.0), t) : 0;
-      change[f] = shrunk - y[f];
-      y[f] = shrunk;
-      u[f] = t - shrunk;
-      if (!faces[f].counted) continue;
-      gap += (jumps[f] - shrunk) * (jumps[f] - shrunk);
-      size += jumps[f] * jumps[f];
-    }
-    if (outcome.iterations % check_interval != 0) continue;
-    std::vector<double> moved(graph_->layout->num_owned, 0.0), forces(moved.size(), 0.0);
-    add_transposed(change, moved);
-    add_transposed(u, forces);
-    std::vector<double> sums{gap, size, 0, 0};
-    for (std::size_t e = 0; e < moved.size(); ++e) {
-      sums[2] += moved[e] * moved[e];
-      sums[3] += forces[e] * forces[e];
-    }
-    comm.sum(sums);
-    outcome.primal = std::sqrt(sums[0] / std::max(sums[1], 1e-300));
-    outcome.dual = std::sqrt(sums[2] / std::max(sums[3], 1e-300));
-    if (outcome.primal < tolerance && outcome.dual < tolerance) break;
-    if (outcome.iterations % (2 * check_interval) != 0) continue;
-    const double factor = std::clamp(std::sqrt(outcome.primal / std::max(outcome.dual, 1e-300)), 0.2, 5.0);
-    if (factor < 1.5 && factor > 1 / 1.5) continue;
-    penalty *= factor;
-    for (double& value : u) value /= factor;
+  for (std::size_t l = 0; l < problem.links.size(); ++l) {
+    const JumpProblem::Link& link = problem.links[l];
+    const Eigen::Map<const Eigen::MatrixXd> of_link(problem.matrix(l).data(), size, size);
+    const Eigen::MatrixXd square = of_link.transpose() * of_link, opposite = -square;
+    for (int i = 0; i < problem.pairs; ++i)
+      for (int j = 0; j < problem.pairs; ++j) {
+        // Symmetric, so that rows may be columns.
+        const double* same = &square(j * problem.dim, i * problem.dim);
+        const double* other = &opposite(j * problem.dim, i * problem.dim);
+        if (link.a[i] < owned) {
+          add(link.a[i], link.a[j], same, size);
+          add(link.a[i], link.b[j], other, size);
+        }
+        if (link.b[i] < owned) {
+          add(link.b[i], link.b[j], same, size);
+          add(link.b[i], link.a[j], other, size);
+        }
+      }
   }
-  for (std::size_t f = 0; f < faces.size(); ++f) outcome.closed[f] = y[f] == 0 ? 1 : 0;
-  outcome.v.update_ghosts();
-  return outcome;
+  for (const JumpProblem::Element& element : problem.elements) {
+    const Eigen::MatrixXd stiffness = element.stiffness / rho_;
+    const auto rows = static_cast<int>(stiffness.rows());
+    for (int i = 0; i < rows / dim; ++i)
+      for (int j = 0; j < rows / dim; ++j)
+        add(element.nodes[i], element.nodes[j], &stiffness(j * dim, i * dim), rows);
+  }
+  std::array<double, 2> sums{}; // of the diagonal and the masses
+  for (std::size_t l = 0; l < problem.links.size(); ++l)
+    if (problem.links[l].counted)
+      sums[0] += 2 * Eigen::Map<const Eigen::MatrixXd>(problem.matrix(l).data(), size, size).squaredNorm();
+  for (const JumpProblem::Element& element : problem.elements) sums[0] += element.stiffness.trace() / rho_;
+  for (LocalIndex node = 0; node < owned; ++node) sums[1] += problem.dim * problem.masses[node];
+  problem.comm().sum(sums);
+  tau_ = relative_shift * (sums[0] > 0 ? sums[0] / sums[1] : 1);
+  for (LocalIndex node = 0; node < owned; ++node) {
+    const Eigen::MatrixXd mass = tau_ * problem.masses[node] * Eigen::MatrixXd::Identity(dim, dim);
+    add(node, node, mass.data(), dim);
+  }
+  matrix_.finish_filling();
+  if (!solver_) {
+    // Factors are used hundreds of times: they pay where multigrid takes less time for one solve.
+    constexpr GlobalIndex most_factored = 100000;
+    const bool direct = problem.comm().size() == 1 && problem.layout->num_global * dim <= most_factored;
+    solver_ = std::make_unique<linalg::LinearSolver>(
+        matrix_layout_, linalg::LinearSolverOptions{.dimension = problem.dim,
+                                                    .method = direct ? linalg::LinearMethod::direct
+                                                                     : linalg::LinearMethod::automatic,
+                                                    .prefix = "recoil_modes_admm_"});
+  }
+  solver_->begin_sequence();
+  solver_->update(matrix_, [this] {
+    if (by_component_)
+      return linalg::NearNullSpace(*matrix_layout_, 1,
+                                   [](int, std::span<double> to) { std::ranges::fill(to, 1.0); });
+    return linalg::NearNullSpace(*matrix_layout_, static_cast<int>(problem_->motions.size()),
+                                 [this](int mode, std::span<double> to) {
+                                   std::copy_n(problem_->motions[mode].begin(), to.size(), to.begin());
+                                 });
+  });
+  rho_of_matrix_ = rho_;
+  current_responses_ = 0;
+}
+
+void JumpAdmm::solve(const linalg::Vector& right, linalg::Vector& solution) {
+  // Corrections to the last v: their accuracy is gained over the iterations.
+  const double tolerance = is_exact() ? 1e-8 : 1e-4;
+  constexpr int most_iterations = 500;
+  if (!by_component_) {
+    solver_->solve(right, solution, tolerance, most_iterations);
+    return;
+  }
+  const int dim = problem_->dim;
+  const auto to = solution.write_local();
+  for (int i = 0; i < dim; ++i) {
+    const auto part = component_right_.write_owned();
+    for (std::size_t k = 0; k < part.size(); ++k) part[k] = right.owned()[k * dim + i];
+    solver_->solve(component_right_, component_, tolerance, most_iterations);
+    const auto solved = component_.local();
+    for (std::size_t k = 0; k < solved.size(); ++k) to[k * dim + i] = solved[k];
+  }
+}
+
+/// (matrix)^-1 M field, to the accuracy of the conditions.
+linalg::Vector JumpAdmm::response_of(const linalg::Vector& field) {
+  linalg::Vector response(problem_->layout);
+  const auto times_mass = [&](double factor, const linalg::Vector& of, std::span<double> to) {
+    for (std::size_t k = 0; k < to.size(); ++k)
+      to[k] += factor * problem_->masses[k / problem_->dim] * of.local()[k];
+  };
+  for (int round = 0; round < 3; ++round) { // refinement
+    right_.fill(0);
+    const auto right = right_.write_owned();
+    times_mass(1, field, right);
+    if (round > 0) {
+      jumps(*problem_, response.local(), scratch_);
+      add_transposed_jumps(*problem_, scratch_, -1, right);
+      add_stiffness_product(*problem_, response.local(), -1 / rho_of_matrix_, right);
+      times_mass(-tau_, response, right);
+    }
+    solve(right_, change_);
+    response.add(1, change_);
+  }
+  orthogonalise(*problem_, response, zero_modes_);
+  return response;
+}
+
+void JumpAdmm::update_responses(std::size_t from) {
+  if (rho_of_matrix_ == 0 || (has_stiffness_ && rho_ != rho_of_matrix_)) {
+    assemble();
+    from = 0;
+  }
+  from = std::min(from, current_responses_);
+  responses_.resize(from);
+  for (std::size_t k = from; k < conditions_.size(); ++k) responses_.push_back(response_of(conditions_[k]));
+  current_responses_ = conditions_.size();
+  const auto count = static_cast<Eigen::Index>(conditions_.size());
+  schur_.resize(count, count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const auto row = mass_products(*problem_, responses_[k], conditions_);
+    for (Eigen::Index j = 0; j < count; ++j) schur_(k, j) = row[j];
+  }
+  schur_ = linalg::inverse((schur_ + schur_.transpose()) / 2);
+}
+
+void JumpAdmm::set_modes(std::span<const linalg::Vector> modes) {
+  // Modes are never changed, only appended or dropped, but for rebuilt lists, which cost one solve each.
+  conditions_.assign(modes.begin(), modes.end());
+  current_responses_ = 0;
+  has_c_ = false;
+}
+
+/// Thresholds of the size of the jumps that c has, or, if it hardly has any, of a part of those of its mass
+/// norm.
+double JumpAdmm::first_rho() const {
+  constexpr double least_part = 0.01;
+  const JumpProblem& problem = *problem_;
+  std::array<double, 5> sums{};
+  const int size = problem.size();
+  for (std::size_t l = 0; l < problem.links.size(); ++l) {
+    if (!problem.links[l].counted) continue;
+    const double length = Eigen::Map<const Eigen::VectorXd>(y_.data() + l * size, size).norm();
+    sums[0] += length;
+    sums[1] += length * length;
+    sums[2] += Eigen::Map<const Eigen::VectorXd>(problem.matrix(l).data(), size * size).norm();
+    sums[3] += 1;
+  }
+  for (LocalIndex node = 0; node < problem.layout->num_owned; ++node) sums[4] += problem.masses[node];
+  problem.comm().sum(sums);
+  if (!(sums[3] > 0)) return 1;
+  const double most = std::sqrt(sums[4]) * sums[3] / (least_part * sums[2]);
+  return sums[1] > 0 ? std::min(sums[0] / sums[1], most) : most;
+}
+
+void JumpAdmm::begin(const linalg::Vector& c) {
+  v_ = c;
+  v_.update_ghosts();
+  std::ranges::fill(u_, 0.0);
+  jumps(*problem_, v_.local(), jumps_);
+  y_ = jumps_;
+  rho_ = first_rho();
+  multipliers_ = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(conditions_.size()) + (has_c_ ? 0 : 1));
+  linearise_around(c);
+}
+
+void JumpAdmm::linearise_around(const linalg::Vector& c) {
+  if (has_c_)
+    conditions_.back() = c;
+  else
+    conditions_.push_back(c);
+  has_c_ = true;
+  update_responses(conditions_.size() - 1);
+}
+
+void JumpAdmm::step() {
+  const JumpProblem& problem = *problem_;
+  // What is missing for the last v and multipliers to be the solution.
+  for (std::size_t k = 0; k < scratch_.size(); ++k) scratch_[k] = y_[k] - u_[k] - jumps_[k];
+  right_.fill(0);
+  const auto right = right_.write_owned();
+  add_transposed_jumps(problem, scratch_, 1, right);
+  add_stiffness_product(problem, v_.local(), -1 / rho_, right);
+  for (std::size_t j = 0; j < conditions_.size(); ++j)
+    for (std::size_t k = 0; k < right.size(); ++k)
+      right[k] += multipliers_[j] * problem.masses[k / problem.dim] * conditions_[j].owned()[k];
+  solve(right_, change_);
+  v_.add(1, change_);
+  if (!zero_modes_.empty()) {
+    const auto parts = mass_products(problem, v_, zero_modes_);
+    for (std::size_t k = 0; k < parts.size(); ++k) v_.add(-parts[k], zero_modes_[k]);
+  }
+  const auto now = mass_products(problem, v_, conditions_);
+  Eigen::VectorXd missing(static_cast<Eigen::Index>(now.size()));
+  for (std::size_t j = 0; j < now.size(); ++j) missing[j] = (j + 1 == now.size() ? 1 : 0) - now[j];
+  const Eigen::VectorXd more = schur_ * missing;
+  for (std::size_t j = 0; j < now.size(); ++j) v_.add(more[j], responses_[j]);
+  multipliers_ += more;
+  v_.update_ghosts();
+  jumps(problem, v_.local(), jumps_);
+}
+
+/// y by block soft-thresholding, then the scaled multipliers u.
+void JumpAdmm::threshold() {
+  const int size = problem_->size();
+  std::swap(old_y_, y_);
+  for (std::size_t l = 0; l < problem_->links.size(); ++l) {
+    const std::size_t first = l * size;
+    double squares = 0;
+    for (int i = 0; i < size; ++i) {
+      double& relaxed = scratch_[first + i];
+      relaxed = over_relaxation * jumps_[first + i] + (1 - over_relaxation) * old_y_[first + i];
+      const double target = relaxed + u_[first + i];
+      squares += target * target;
+    }
+    const double length = std::sqrt(squares);
+    const double factor = problem_->links[l].breakable && length * rho_ > 1 ? 1 - 1 / (length * rho_) : 0;
+    for (int i = 0; i < size; ++i) {
+      const double target = scratch_[first + i] + u_[first + i];
+      y_[first + i] = factor * target;
+      u_[first + i] = target - y_[first + i];
+    }
+  }
+}
+
+void JumpAdmm::measure() {
+  const JumpProblem& problem = *problem_;
+  const int size = problem.size();
+  // u before the last thresholding: the multipliers that the last v is the solution for.
+  std::array<double, 7> sums{};
+  double largest = 0;
+  for (std::size_t l = 0; l < problem.links.size(); ++l) {
+    if (!problem.links[l].counted) continue;
+    double y2 = 0, p2 = 0, primal = 0, dual = 0, v2 = 0, u2 = 0;
+    for (int i = 0; i < size; ++i) {
+      const std::size_t k = l * size + i;
+      const double relaxed = over_relaxation * jumps_[k] + (1 - over_relaxation) * old_y_[k];
+      const double old_u = u_[k] + y_[k] - relaxed;
+      const double p = rho_ * (jumps_[k] - old_y_[k] + old_u);
+      y2 += y_[k] * y_[k];
+      v2 += jumps_[k] * jumps_[k];
+      u2 += u_[k] * u_[k];
+      p2 += p * p;
+      primal += (jumps_[k] - y_[k]) * (jumps_[k] - y_[k]);
+      dual += (y_[k] - old_y_[k]) * (y_[k] - old_y_[k]);
+      sums[0] += p * jumps_[k];
+    }
+    sums[1] += std::sqrt(y2);
+    sums[2] += primal;
+    sums[3] += dual;
+    sums[4] += std::max(y2, v2);
+    sums[5] += u2;
+    if (problem.links[l].breakable) largest = std::max(largest, p2);
+  }
+  if (!problem.elements.empty()) {
+    right_.fill(0);
+    add_stiffness_product(problem, v_.local(), 0.5, right_.write_owned());
+    const auto left = v_.owned(), right = right_.owned();
+    for (std::size_t k = 0; k < left.size(); ++k) sums[6] += left[k] * right[k];
+  }
+  problem.comm().sum(sums);
+  largest = std::sqrt(problem.comm().max(largest));
+  progress_.primal = std::sqrt(sums[2] / std::max(sums[4], 1e-300));
+  progress_.dual = std::sqrt(sums[3] / std::max(sums[5], 1e-300));
+  progress_.energy = sums[6] + sums[1];
+  const double scale = !has_stiffness_ || largest > 1 ? 1 / std::max(largest, 1e-300) : 1;
+  // tau M in the step to the last v is not in the energy.
+  const double of_step = 2 * rho_ * tau_ * std::sqrt(mass_product(problem, v_, v_)) * last_step_;
+  progress_.bound = (sums[6] + sums[0] - of_step) * scale;
+}
+
+/// rho where the residuals differ by much [Boyd et al. 2011, 3.4.1].
+void JumpAdmm::balance() {
+  const double ratio = progress_.primal / std::max(progress_.dual, 1e-300);
+  if (ratio < imbalance && ratio > 1 / imbalance) return;
+  const double factor = std::clamp(std::sqrt(ratio), 0.2, 5.0);
+  rho_ *= factor;
+  for (double& value : u_) value /= factor;
+  multipliers_ /= factor;
+  if (has_stiffness_) update_responses(0);
+}
+
+void JumpAdmm::iterate(int count) {
+  for (int k = 0; k < count; ++k) {
+    linalg::Vector before;
+    if (k + 1 == count) before = v_;
+    step();
+    if (k + 1 == count) {
+      before.add(-1, v_);
+      last_step_ = std::sqrt(mass_product(*problem_, before, before));
+    }
+    threshold();
+  }
+  measure();
+  balance();
+}
+
+std::vector<char> JumpAdmm::closed_links() const {
+  const int size = problem_->size();
+  std::vector<char> closed;
+  for (std::size_t l = 0; l < problem_->links.size(); ++l)
+    closed.push_back(std::all_of(y_.begin() + l * size, y_.begin() + (l + 1) * size,
+                                 [](double value) { return value == 0; })
+                         ? 1
+                         : 0);
+  return closed;
 }
 
 } // namespace recoil::solvers::fracture_modes

@@ -4,52 +4,81 @@
 #include <span>
 #include <vector>
 
+#include "recoil/linalg/block_matrix.hpp"
 #include "recoil/linalg/linear_solver.hpp"
-#include "recoil/solvers/fracture_modes/element_graph.hpp"
+#include "solvers/fracture_modes/jump_problem.hpp"
 
 namespace recoil::solvers::fracture_modes {
 
-/// The convex problem of a mode on the elements of all ranks,
-///     min sum_f w_f |v_a - v_b|  subject to  constants' M v = 0, U_j' M v = 0, c' M v = 1,
-/// by the alternating direction method of multipliers [Boyd et al. 2011, section 3] with y = K v, K v = w_f
-/// (v_a - v_b), over-relaxation and residual balancing. The matrix K'K + s M of all v-steps, a weighted
-/// Laplacian of the graph of elements, is constant over all modes: it is factored, or its multigrid hierarchy
-/// built, once. s is small and multiplies the step from the last v (a proximal term, which leaves the
-/// solution alone). Members are collective.
+/// The convex problems of a JumpProblem,
+///     min E(v)  subject to  u_j' M v = 0,  c' M v = 1,
+/// by the alternating direction method of multipliers [Boyd et al. 2011, sections 3 and 3.4.1] on y_l = R_l
+/// (v_a - v_b): y by block soft-thresholding, over-relaxed, v by one linear system
+///     (Q / rho + B'B + tau M) dv = residual,   B v = (R_l (v_a - v_b))_l,
+/// whose matrix does not change as long as Q = 0 and rarely otherwise (rho is balanced by the residuals),
+/// with the conditions by a Schur complement of their number. tau M, tiny beside B'B and paid for in the
+/// step from the last v alone (proximal method), makes the matrix definite. Collective.
 class JumpAdmm {
 public:
-  /// The graph must outlive it; its faces that must not break have y = 0.
-  explicit JumpAdmm(const ElementGraph& graph);
+  /// The problem, and `zero_modes` of it, orthonormal in the mass, must outlive this.
+  JumpAdmm(const JumpProblem& problem, std::span<const linalg::Vector> zero_modes);
 
-  /// Fields, with current ghosts, that v is orthogonal to in the mass.
-  void add_orthogonal(const linalg::Vector& field);
-  /// Drops all but the first `count` of them.
-  void keep_orthogonal(std::size_t count) { conditions_.resize(count); }
+  /// v is to be orthogonal to these beside the zero modes; orthonormal in the mass.
+  void set_modes(std::span<const linalg::Vector> modes);
+  /// Starts over from v = c, which must be feasible and of mass norm 1, without multipliers.
+  void begin(const linalg::Vector& c);
+  /// Linearises the norm around another c; multipliers stay.
+  void linearise_around(const linalg::Vector& c);
 
-  struct Outcome {
-    linalg::Vector v;
-    std::vector<char> closed; ///< per face, whether y is exactly zero
-    int iterations = 0;
-    double primal = 0, dual = 0; ///< relative residuals
+  void iterate(int count);
+
+  /// What iterate() has come to.
+  struct Progress {
+    double primal = 0, dual = 0; ///< residuals, relative
+    double energy = 0;           ///< 1/2 v' Q v + sum |y|
+    double bound = 0;            ///< the least E is not below it, but for the accuracy of linear solves
   };
-  /// From v = y = c until both residuals are below `tolerance` or the iterations are spent.
-  Outcome solve(const linalg::Vector& c, double tolerance, int max_iterations);
+  const Progress& progress() const { return progress_; }
+  /// Satisfies the conditions; ghosts are current.
+  const linalg::Vector& field() const { return v_; }
+  /// Whether linear systems are solved to rounding, so that the bound holds to it.
+  bool is_exact() const { return solver_->method() == linalg::LinearMethod::direct; }
+  /// Whether y is zero, per link.
+  std::vector<char> closed_links() const;
 
 private:
-  /// A condition b . v = value, with (K'K + s M)^-1 b.
-  struct Condition {
-    linalg::Vector b, solved;
-  };
-  Condition make_condition(const linalg::Vector& field);
-  void solve_laplacian(const linalg::Vector& b, linalg::Vector& x, double tolerance);
-  /// out_e = sum over the faces of e of +- w_f y_f, on owned elements.
-  void add_transposed(std::span<const double> y, std::span<double> out) const;
+  double first_rho() const;
+  void assemble();
+  void solve(const linalg::Vector& right, linalg::Vector& solution);
+  void update_responses(std::size_t from);
+  linalg::Vector response_of(const linalg::Vector& field);
+  void set_conditions();
+  void balance();
+  void step();
+  void threshold();
+  void measure();
 
-  const ElementGraph* graph_;
-  double proximal_ = 0; ///< s
+  const JumpProblem* problem_;
+  std::span<const linalg::Vector> zero_modes_;
+  bool by_component_;  ///< the matrix has one row per node
+  bool has_stiffness_; ///< on some rank
+  std::shared_ptr<const linalg::VectorLayout> matrix_layout_;
   linalg::BlockMatrix matrix_;
   std::unique_ptr<linalg::LinearSolver> solver_;
-  std::vector<Condition> conditions_;
+  double tau_ = 0, rho_ = 1, rho_of_matrix_ = 0;
+  double last_step_ = 0; ///< mass norm of the last change of v
+
+  std::vector<linalg::Vector> conditions_; ///< u_j and, last, c
+  std::vector<linalg::Vector> responses_;  ///< (matrix)^-1 M of them
+  std::size_t current_responses_ = 0;
+  Eigen::MatrixXd schur_; ///< the inverse of conditions' M responses
+  Eigen::VectorXd multipliers_;
+
+  linalg::Vector v_, right_, change_;
+  linalg::Vector component_right_, component_;
+  std::vector<double> jumps_, y_, u_, old_y_, scratch_;
+  bool has_c_ = false;
+  Progress progress_;
 };
 
 } // namespace recoil::solvers::fracture_modes

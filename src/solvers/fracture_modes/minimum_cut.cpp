@@ -1,52 +1,65 @@
 #include "solvers/fracture_modes/minimum_cut.hpp"
 
 #include <algorithm>
+#include <numeric>
 
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
 
 namespace recoil::solvers::fracture_modes {
 
+/// Pieces, then source and sink, and arcs both ways: along links, from the source and to the sink.
 struct MinimumCut::Network {
-  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-                                      boost::property<boost::edge_index_t, std::size_t>>;
+  using Graph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
+                                                   boost::no_property, int, int>;
   using Arc = Graph::edge_descriptor;
 
   Graph graph;
   std::vector<double> weights; ///< of links
-  std::vector<Arc> arcs;       ///< by index; arcs of links first, both ways, then to and from the terminals
-  std::vector<Arc> reverse;    ///< by index
+  /// Places of the two arcs of each link, then of those of each piece from the source and to the sink.
+  std::vector<int> places;
+  std::vector<Arc> reverse; ///< by place
   std::vector<double> capacity, residual;
   std::vector<boost::default_color_type> color;
   std::vector<Arc> predecessor;
   std::vector<long> distance;
-
-  /// An arc both ways.
-  void connect(int a, int b) {
-    const std::size_t index = reverse.size();
-    const Arc there = boost::add_edge(a, b, index, graph).first;
-    const Arc back = boost::add_edge(b, a, index + 1, graph).first;
-    reverse.push_back(back);
-    reverse.push_back(there);
-  }
 };
 
 MinimumCut::MinimumCut(const PieceGraph& graph) : network_(std::make_unique<Network>()) {
+  Network& net = *network_;
   const int source = graph.size(), sink = source + 1;
-  network_->graph = Network::Graph(graph.size() + 2);
+  // Every second one is the reverse of the one before.
+  std::vector<std::pair<int, int>> arcs;
+  const auto connect = [&](int a, int b) {
+    arcs.emplace_back(a, b);
+    arcs.emplace_back(b, a);
+  };
   for (const PieceGraph::Link& link : graph.links) {
-    network_->connect(link.a, link.b);
-    network_->weights.push_back(link.weight);
+    connect(link.a, link.b);
+    net.weights.push_back(link.weight);
   }
   for (int p = 0; p < graph.size(); ++p) {
-    network_->connect(source, p);
-    network_->connect(p, sink);
+    connect(source, p);
+    connect(p, sink);
   }
-  network_->capacity.resize(network_->reverse.size());
-  network_->residual.resize(network_->reverse.size());
-  network_->color.resize(graph.size() + 2);
-  network_->predecessor.resize(graph.size() + 2);
-  network_->distance.resize(graph.size() + 2);
+  std::vector<int> order(arcs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int k) { return arcs[k].first; });
+  std::vector<std::pair<int, int>> sorted(arcs.size());
+  net.places.resize(arcs.size());
+  for (int place = 0; place < std::ssize(order); ++place) {
+    sorted[place] = arcs[order[place]];
+    net.places[order[place]] = place;
+  }
+  net.graph = Network::Graph(boost::edges_are_sorted, sorted.begin(), sorted.end(), graph.size() + 2);
+  net.reverse.resize(arcs.size());
+  for (int k = 0; k < std::ssize(arcs); ++k)
+    net.reverse[net.places[k]] = Network::Arc(arcs[k ^ 1].first, net.places[k ^ 1]);
+  net.capacity.resize(arcs.size());
+  net.residual.resize(arcs.size());
+  net.color.resize(graph.size() + 2);
+  net.predecessor.resize(graph.size() + 2);
+  net.distance.resize(graph.size() + 2);
 }
 
 MinimumCut::MinimumCut(MinimumCut&&) noexcept = default;
@@ -54,16 +67,17 @@ MinimumCut::~MinimumCut() = default;
 
 std::vector<char> MinimumCut::best_set(std::span<const double> gains, double scale) {
   Network& net = *network_;
-  std::size_t arc = 0;
+  auto place = net.places.begin();
+  const auto set_next = [&](double value) { net.capacity[*place++] = value; };
   for (const double weight : net.weights) {
-    net.capacity[arc++] = scale * weight;
-    net.capacity[arc++] = scale * weight;
+    set_next(scale * weight);
+    set_next(scale * weight);
   }
   for (const double gain : gains) {
-    net.capacity[arc++] = std::max(gain, 0.0);
-    net.capacity[arc++] = 0;
-    net.capacity[arc++] = std::max(-gain, 0.0);
-    net.capacity[arc++] = 0;
+    set_next(std::max(gain, 0.0));
+    set_next(0);
+    set_next(std::max(-gain, 0.0));
+    set_next(0);
   }
   const auto arc_index = boost::get(boost::edge_index, net.graph);
   const auto vertex_index = boost::get(boost::vertex_index, net.graph);

@@ -14,7 +14,8 @@ constexpr double gap_tolerance = 1e-10, least_decrease = 1e-11;
 constexpr int max_rounds = 2000;
 } // namespace
 
-ModeSearch::ModeSearch(const PieceGraph& graph) : graph_(&graph), pool_(graph), minimum_cut_(graph) {
+ModeSearch::ModeSearch(const PieceGraph& graph, double least_piece)
+    : graph_(&graph), pool_(graph, least_piece), minimum_cut_(graph) {
   pool_.add_row(std::vector<double>(graph.size(), 0.0)); // that of the linearised norm
 }
 

@@ -30,9 +30,10 @@ struct FoundMode {
 class ModeSearch {
 public:
   /// The graph must outlive it.
-  explicit ModeSearch(const PieceGraph& graph);
+  ModeSearch(const PieceGraph& graph, double least_piece);
 
   CutPool& pool() { return pool_; }
+  const CutPool& pool() const { return pool_; }
   /// Modes to come have sum_p row_p c_p = 0: masses times a mode. The sum over each component must be zero.
   void add_row(std::vector<double> row);
   /// Drops all but the first `count` of them.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
+#include <utility>
 
 #include "solvers/fracture_modes/cut_energies.hpp"
 
@@ -35,15 +37,17 @@ std::vector<Field> ReplicatedModes::choose_starts(const std::vector<Field>& more
   const std::size_t next = search_.pool().component_masses().size() + fields_.size();
   for (std::size_t i = next; i < std::min(starts_.size(), next + options_.eigenvector_starts); ++i)
     add(starts_[i]);
+  std::seed_seq seed{options_.seed, static_cast<std::uint32_t>(searches_)};
+  std::mt19937 random(seed);
   for (int i = 0; i < options_.random_starts; ++i) {
     Field field(graph_.size(), 0.0);
     // Uniform, as the distributions of the standard library differ between its implementations.
     for (const Field& start : starts_) {
-      const double factor = double(random_()) / 0x1p31 - 1;
+      const double factor = double(random()) / 0x1p31 - 1;
       for (std::size_t p = 0; p < field.size(); ++p) field[p] += factor * start[p];
     }
     if (starts_.empty())
-      for (double& value : field) value = double(random_()) / 0x1p31 - 1;
+      for (double& value : field) value = double(random()) / 0x1p31 - 1;
     add(std::move(field));
   }
   for (const Field& field : dropped_) add(field);
@@ -51,8 +55,8 @@ std::vector<Field> ReplicatedModes::choose_starts(const std::vector<Field>& more
   return chosen;
 }
 
-/// Sends what one rank has found, and the cuts that it has added to the first `old_cuts`, to all.
-void ReplicatedModes::share(FoundMode& found, std::size_t old_cuts, int root) {
+/// Sends what one rank has found, and the cuts that it has added, to all.
+void ReplicatedModes::share(FoundMode& found, std::vector<Cut>& cuts, int root) {
   comm_.broadcast(found.field, root);
   std::vector<double> numbers{found.energy, found.gap, double(found.iterations)};
   comm_.broadcast(numbers, root);
@@ -61,47 +65,53 @@ void ReplicatedModes::share(FoundMode& found, std::size_t old_cuts, int root) {
   found.iterations = static_cast<int>(numbers[2]);
   std::vector<int> members, sizes;
   std::vector<double> weights;
-  if (comm_.rank() == root)
-    for (std::size_t c = old_cuts; c < search_.pool().cuts().size(); ++c) {
-      const Cut& cut = search_.pool().cuts()[c];
-      members.insert(members.end(), cut.members.begin(), cut.members.end());
-      sizes.push_back(static_cast<int>(cut.members.size()));
-      weights.push_back(cut.weight);
-    }
-  search_.pool().truncate(old_cuts);
+  for (const Cut& cut : cuts) {
+    members.insert(members.end(), cut.members.begin(), cut.members.end());
+    sizes.push_back(static_cast<int>(cut.members.size()));
+    weights.push_back(cut.weight);
+  }
   comm_.broadcast(members, root);
   comm_.broadcast(sizes, root);
   comm_.broadcast(weights, root);
+  cuts.clear();
   auto member = members.begin();
-  for (std::size_t c = 0; c < sizes.size(); ++c, member += sizes[c - 1])
-    search_.pool().add(Cut{{member, member + sizes[c]}, weights[c], {}});
+  for (std::size_t c = 0; c < sizes.size(); member += sizes[c++])
+    cuts.push_back({{member, member + sizes[c]}, weights[c], {}});
 }
 
-FoundMode ReplicatedModes::best_descent(const std::vector<Field>& starts) {
+/// Descents from as many starts at a time as there are ranks, so that none but the last wait.
+FoundMode ReplicatedModes::best_descent(const std::vector<Field>& starts,
+                                        const std::function<void(double)>& observe) {
   constexpr double none = std::numeric_limits<double>::max();
   const std::size_t old_cuts = search_.pool().cuts().size();
-  std::vector<double> energies(starts.size(), 0.0);
-  FoundMode best;
-  std::vector<Cut> cuts_of_best;
-  parallel::collectively(comm_, [&] {
-    for (std::size_t k = comm_.rank(); k < starts.size(); k += comm_.size()) {
-      FoundMode found = search_.descend(starts[k]);
-      energies[k] = found.field.empty() ? none : found.energy;
-      const auto& cuts = search_.pool().cuts();
-      if (!found.field.empty() && (best.field.empty() || found.energy < best.energy)) {
-        best = std::move(found);
-        cuts_of_best.assign(cuts.begin() + old_cuts, cuts.end());
-      }
+  while (descents_ < std::ssize(starts)) {
+    const int wave = std::min<int>(comm_.size(), static_cast<int>(std::ssize(starts)) - descents_);
+    std::vector<double> energies(wave, 0.0);
+    FoundMode found;
+    std::vector<Cut> cuts;
+    parallel::collectively(comm_, [&] {
+      if (comm_.rank() >= wave) return;
+      found = search_.descend(starts[descents_ + comm_.rank()]);
+      energies[comm_.rank()] = found.field.empty() ? none : found.energy;
+      const auto& all = search_.pool().cuts();
+      cuts.assign(all.begin() + old_cuts, all.end());
       search_.pool().truncate(old_cuts); // so that a descent does not depend on those before it
+    });
+    comm_.sum(energies);
+    const int least = static_cast<int>(std::ranges::min_element(energies) - energies.begin());
+    if (energies[least] != none && (best_.field.empty() || energies[least] < best_.energy)) {
+      share(found, cuts, least);
+      found.start = descents_ + least;
+      best_ = std::move(found);
+      cuts_of_best_ = std::move(cuts);
     }
-    for (Cut& cut : cuts_of_best) search_.pool().add(std::move(cut));
-  });
-  comm_.sum(energies);
-  const auto best_start = std::ranges::min_element(energies) - energies.begin();
-  if (starts.empty() || energies[best_start] == none) return {};
-  share(best, old_cuts, static_cast<int>(best_start % comm_.size()));
-  best.start = static_cast<int>(best_start);
-  return best;
+    descents_ += wave;
+    if (observe) observe(double(descents_) / double(starts.size() + 1));
+  }
+  for (Cut& cut : cuts_of_best_) search_.pool().add(std::move(cut));
+  cuts_of_best_.clear();
+  descents_ = 0;
+  return std::exchange(best_, {});
 }
 
 /// The bound by cuts: a single cut with less energy than the mode is a better start.
@@ -124,11 +134,35 @@ FoundMode ReplicatedModes::below_cuts(FoundMode mode) {
   return mode;
 }
 
-bool ReplicatedModes::find_next(const std::vector<Field>& more_starts) {
-  FoundMode best = best_descent(choose_starts(more_starts));
+bool ReplicatedModes::find_next(const std::vector<Field>& more_starts,
+                                const std::function<void(double)>& observe) {
+  FoundMode best = best_descent(choose_starts(more_starts), observe);
+  ++searches_;
   if (best.field.empty()) return false;
   insert(below_cuts(std::move(best)));
   return true;
+}
+
+PieceSearchState ReplicatedModes::state() const {
+  const auto& cuts = search_.pool().cuts();
+  PieceSearchState state{modes_,    dropped_, searches_,
+                         descents_, best_,    {cuts.begin() + cuts_of_starts_, cuts.end()}};
+  state.cuts.insert(state.cuts.end(), cuts_of_best_.begin(), cuts_of_best_.end());
+  state.cuts_of_best = static_cast<int>(cuts_of_best_.size());
+  return state;
+}
+
+void ReplicatedModes::resume(PieceSearchState state) {
+  for (FoundMode& mode : state.modes) add_mode(std::move(mode));
+  dropped_ = std::move(state.dropped);
+  searches_ = state.searches;
+  descents_ = state.descents;
+  best_ = std::move(state.best);
+  for (std::size_t c = 0; c < state.cuts.size(); ++c)
+    if (c + state.cuts_of_best < state.cuts.size())
+      search_.pool().add(std::move(state.cuts[c]));
+    else
+      cuts_of_best_.push_back(std::move(state.cuts[c]));
 }
 
 void ReplicatedModes::insert(FoundMode mode) {
@@ -150,8 +184,9 @@ void ReplicatedModes::insert(FoundMode mode) {
     return;
   }
   again.start = mode.start;
-  add_mode(std::move(again));
   for (const FoundMode& other : later) dropped_.push_back(other.field);
+  // It may have less energy than modes before, too.
+  insert(std::move(again));
 }
 
 void ReplicatedModes::add_mode(FoundMode mode) {

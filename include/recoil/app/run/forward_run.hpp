@@ -23,7 +23,7 @@ struct RunOptions {
 
 RunOptions run_options(const Scene& scene);
 
-/// When the steps of a scene are taken.
+/// When the steps of a scene are taken, and how often failed ones are repeated.
 stepping::TimeOptions time_options(const Scene& scene);
 
 struct LedgerRow;
@@ -47,7 +47,7 @@ public:
   /// Runs from the initial state, where the solver stands, to the end or until `steps` steps are done in all.
   /// `metadata`: JSON text kept with the trajectory (run_metadata()).
   ExitCode start(const std::string& metadata, std::optional<std::int64_t> steps = {});
-  /// The same from the newest restart point in the folder.
+  /// Runs from the newest restart point in the folder, else as start() does.
   ExitCode restart(std::optional<std::int64_t> steps = {});
 
 private:

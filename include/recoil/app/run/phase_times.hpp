@@ -11,7 +11,7 @@ namespace recoil::app {
 /// Seconds of every phase since the processes began, the mean of all ranks. Collective.
 std::array<double, num_phases> phase_times(const parallel::Communicator& comm);
 
-/// The same in words for the log, without phases that took less than a hundredth of the whole. Collective.
+/// phase_times() in words for the log, without phases that took less than a hundredth. Collective.
 std::string describe_phase_times(const parallel::Communicator& comm);
 
 } // namespace recoil::app

@@ -23,7 +23,7 @@ RunState run_state_from_json(const std::string& text);
 /// rank.
 stepping::State read_state(const FieldReader& read, GlobalIndex id, const stepping::Solver& solver,
                            const RunOutput& output);
-/// Of state `id` of a trajectory; `reader` must outlive it.
+/// Reads the fields of state `id` of a trajectory; `reader` must outlive it.
 FieldReader fields_of(checkpoint::TrajectoryReader& reader, GlobalIndex id);
 
 } // namespace recoil::app

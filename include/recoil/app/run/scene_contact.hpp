@@ -18,7 +18,7 @@ const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions,
 template <int dim>
 std::vector<potentials::Plane<dim>> build_planes(const Scene& scene, std::size_t num_before);
 
-/// Of bodies, obstacles and planes, numbered in this order.
+/// The friction coefficients of pairs of bodies, obstacles and planes, numbered in this order.
 potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
                                                        const std::vector<std::string>& bodies,
                                                        const std::vector<std::string>& obstacles);

@@ -12,7 +12,7 @@
 
 namespace recoil::app {
 
-/// One run of a solver and what is written of it. All members are collective.
+/// One run of a solver and what is written of it. All members but the accessors are collective.
 class SolverRun {
 public:
   virtual ~SolverRun() = default;
@@ -68,6 +68,7 @@ public:
   explicit SolverKinds(std::vector<const SolverKind*> kinds);
 
   const SceneFormat& format() const { return *format_; }
+  /// @pre the scene was read in this format().
   const SolverKind& of(const Scene& scene) const;
 
 private:

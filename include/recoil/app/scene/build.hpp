@@ -21,7 +21,7 @@ void build_settings(const Item& root, Scene& scene);
 /// Checks between the parts that need no mesh: names and ids exist, none twice.
 void check_scene(const Scene& scene);
 
-/// Refuses a name that no deformable body has, in the name of the entry at `where`.
+/// Refuses a name that no deformable body has; the message is placed at `where`.
 void check_body(const Scene& scene, const std::string& body, const std::string& where);
 
 /// An entry that holds for the facets, or elements, with some ids.

@@ -23,7 +23,7 @@ struct Document {
 /// not apply.
 Document load_document(const std::filesystem::path& file, const KeyTable& table);
 
-/// The same for a text in hand.
+/// Does what load_document() does for a text in hand.
 Document document_from_text(const std::string& text, const std::string& name,
                             const std::filesystem::path& folder, const KeyTable& table);
 

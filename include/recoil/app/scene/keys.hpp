@@ -76,9 +76,9 @@ struct Key {
   const char* choices = nullptr;
   Mark mark = Mark::honoured;
   const char* reason = nullptr; ///< why refused; hint added to messages about a wrong type
-  /// Names of the solvers that have the key, separated by spaces; scenes of others refuse all but the
-  /// default. nullptr: all.
-  const char* solvers = nullptr;
+  /// Names of the solvers that have the key, filled in by SceneFormat; scenes of others refuse all but the
+  /// default. Empty: all have it.
+  std::span<const std::string> solvers = {};
   const char* doc = "";
 
   bool is_for(std::string_view solver) const;

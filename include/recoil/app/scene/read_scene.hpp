@@ -22,8 +22,8 @@ struct SceneFile {
 /// @throws InputError with file, line, JSON pointer, the offending value and how to fix it.
 SceneFile read_scene(const std::filesystem::path& path, const SceneFormat& format);
 
-/// The same for a text that did not come from a file of its own. Relative paths are resolved against
-/// `folder`; `name` stands for the file in messages.
+/// Does what read_scene() does for a text that did not come from a file of its own. Relative paths are
+/// resolved against `folder`; `name` stands for the file in messages.
 SceneFile parse_scene(const std::string& text, const std::string& name, const std::filesystem::path& folder,
                       const SceneFormat& format);
 

@@ -35,6 +35,12 @@ struct ElementData {
 /// A material constant: a formula of rest position and time, or one value per element.
 using MaterialValue = std::variant<Expression, ElementData>;
 
+/// The file of a value per element; nullptr where it is a formula.
+inline const std::filesystem::path* file_of(const MaterialValue& value) {
+  const auto* data = std::get_if<ElementData>(&value);
+  return data ? &data->file : nullptr;
+}
+
 /// The number that a value is everywhere and at all times, if it is one.
 std::optional<double> constant_of(const MaterialValue& value);
 
@@ -170,7 +176,7 @@ struct InitialConditions {
   std::vector<InitialField> acceleration; ///< [m/s^2]
   std::vector<AngularVelocity> angular_velocity;
 
-  /// Of all entries.
+  /// The regions of all entries.
   std::vector<const Region*> regions() const;
 };
 
@@ -182,7 +188,6 @@ struct TimeSpec {
   double t0 = 0;
   double dt = 1;
   int steps = 1;
-  int bdf_order = 1; ///< 1..6; start-up raises the order by one per step
   int max_retries = 6;
 
   /// Time at which step n is solved.
@@ -237,7 +242,7 @@ struct SolverScene {
   /// Files that a run reads because this part names them.
   virtual std::vector<std::filesystem::path> files() const = 0;
   /// What the trajectory of a run says of the scheme of its solver.
-  virtual stepping::Entries scheme(const TimeSpec& /*time*/) const { return {}; }
+  virtual stepping::Entries scheme() const { return {}; }
 };
 
 /// The copying of a part; Part derives from this.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "recoil/app/scene/keys.hpp"
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/base/option_names.hpp"
 
 namespace recoil::app {
 
@@ -19,7 +21,13 @@ struct AbsentKey {
   const char* instead; ///< what to do, for the message
 };
 
-/// What scenes of one solver hold beside what all scenes have, and how it is read. A solver's room has one.
+/// The key by which users give an option of a kernel (base/option_names.hpp).
+struct OptionKey {
+  const char* option;
+  const char* key;
+};
+
+/// What scenes of one solver hold besides what all scenes have, and how it is read. A solver's room has one.
 struct SceneKind {
   const char* name;   ///< of the solver, `solver/type`
   const char* things; ///< what it simulates, for messages: "finite elements"
@@ -28,6 +36,8 @@ struct SceneKind {
   std::vector<KeySection> (*keys)();
   /// Keys of all scenes that this solver has no use for, and what to write in the place of those of others.
   std::span<const AbsentKey> absent;
+  /// Keys of options that kernels of this solver alone speak of.
+  std::span<const OptionKey> options = {};
   /// Names of `materials/*/type`.
   std::vector<std::string> (*materials)();
   /// Whether an entry of `geometry` gives its shape by a key of this solver, so that it needs no mesh; may be
@@ -50,6 +60,8 @@ public:
   SceneFormat& operator=(const SceneFormat&) = delete;
 
   const KeyTable& keys() const { return table_; }
+  /// The keys of all options that kernels speak of.
+  OptionNames option_names() const;
   /// @pre a kind has this name.
   const SceneKind& kind(std::string_view name) const;
   /// Refuses what is written in a scene of this kind and belongs to others, unless it has its default.
@@ -58,6 +70,8 @@ public:
 
 private:
   std::vector<const SceneKind*> kinds_;
+  std::deque<std::vector<Key>> rows_;
+  std::deque<std::vector<std::string>> solvers_; ///< of the rows
   std::vector<KeySection> sections_;
   KeyTable table_;
 };

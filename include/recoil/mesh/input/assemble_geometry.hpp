@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recoil/mesh/geometry_spec.hpp"
@@ -28,6 +29,8 @@ public:
   const RawMesh& load(const std::filesystem::path& path);
   /// Loads the file as load() does, and hands the mesh over.
   RawMesh take(const std::filesystem::path& path);
+  /// Keeps a mesh that was made in memory, as that of a file `name`.
+  void put(const std::filesystem::path& name, RawMesh mesh) { files_[name.string()] = std::move(mesh); }
 
 private:
   std::map<std::string, RawMesh> files_;

@@ -101,6 +101,8 @@ public:
   double stored_energy(std::span<const double> u) const;
   /// V of one bond at u if it were sound.
   double energy_of(LocalIndex bond, std::span<const double> u) const;
+  /// The derivatives of energy_of() by E and by nu of the bond.
+  std::array<double, 2> energy_by_moduli(LocalIndex bond, std::span<const double> u) const;
   /// What a bond would transmit at u if it were sound.
   BondForces forces_of(LocalIndex bond, std::span<const double> u) const;
   /// Gradients of these by the unknowns of its ends, in the order of BondForces.

@@ -37,7 +37,7 @@ inline const parameters::Quantity shear_strength{"shear_strength", parameters::P
 /// Bonded particles, and what acts on them.
 struct BondedParticles {
   std::shared_ptr<const particles::DistributedParticles> particles;
-  std::vector<std::unique_ptr<potentials::Potential<3>>> terms; ///< of the energy, beside inertia and loads
+  std::vector<std::unique_ptr<potentials::Potential<3>>> terms; ///< of the energy, without inertia and loads
   std::vector<double> mass; ///< of owned particles and ghosts [kg]; inertia 2/5 m r^2 of homogeneous spheres
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero(); ///< [m/s^2]
   std::optional<BondStrength> strength;              ///< without: nothing breaks; on all ranks or none
@@ -57,14 +57,11 @@ struct BondedParticles {
   potentials::SphereBarrierPotential* barrier = nullptr;
   potentials::SphereFrictionPotential* friction = nullptr;
 
-  /// The first term, before any other.
-  void set_bonds(std::unique_ptr<potentials::BondPotential> potential) {
-    bonds = potential.get();
-    terms.clear();
-    terms.push_back(std::move(potential));
-  }
-  /// At most once, after set_bonds() and the flags of what is prescribed. `stiffness` of the barrier [N/m];
-  /// `rolling` and `eps_v` of SphereFrictionPotential. Collective.
+  /// Makes `potential` the only term. @pre there is no contact yet.
+  void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
+  /// Adds barrier and friction of spheres: at most once, after set_bonds() and the flags of what is
+  /// prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential.
+  /// Collective.
   void add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
                    potentials::FrictionCoefficients coefficients, double rolling, double eps_v);
 
@@ -93,8 +90,8 @@ void restore_contact(potentials::SphereContact& contact, potentials::SphereBarri
 /// bonds fixed: those of its terms, particle_mass, gravity_vector, particle_loads, particle_moments and,
 /// where bonds soften, the strengths.
 std::vector<parameters::Quantity> quantities_of(const BondedParticles& problem);
-/// How many entries their places have on this rank. Gradients by bonds are complete on the rank that counts
-/// one, directions on all that hold it.
+/// Number of entries that each Place of these quantities has on this rank. Gradients by bonds are complete on
+/// the rank that counts one, directions on all that hold it.
 parameters::PhysicalArrays<3>::Sizes sizes_of(const BondedParticles& problem);
 
 } // namespace recoil::solvers

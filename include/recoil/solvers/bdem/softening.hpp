@@ -32,12 +32,12 @@ inline std::span<const double> damage_of(const BondedParticles& problem, std::sp
 /// Gives bonds their integrity and contact the least distances of their ends.
 void set_internal(const BondedParticles& problem, std::span<const double> internal);
 
-/// How what the terms of a step have of the internal variables at its start, bond_integrity and, with
-/// contact, bond_distance, changes where these are `internal` and change by `ds`. Not collective.
+/// The change of bond_integrity and, with contact, of bond_distance [m] at the start of a step where the
+/// internal variables are `internal` and change by `ds`, as many as State::internal. Not collective.
 parameters::PhysicalDirection<3> internal_direction(const BondedParticles& problem,
                                                     std::span<const double> internal,
                                                     std::span<const double> ds);
-/// An empty gradient by the same.
+/// A gradient by bond_integrity and, with contact, bond_distance: zeros. Not collective.
 parameters::PhysicalGradient<3> internal_gradient(const BondedParticles& problem);
 /// by_internal += the transpose of internal_direction() times what `gradient` has got. Collective.
 void add_by_internal(const BondedParticles& problem, std::span<const double> internal,

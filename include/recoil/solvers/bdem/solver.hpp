@@ -106,8 +106,10 @@ public:
   void continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) override;
   stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
   void interrupt_when(std::function<bool()> interrupted) override;
-  stepping::Entries effort() const override { return {{"Newton iterations", newton_iterations()}}; }
-  /// Of all steps, failed ones included.
+  stepping::Entries effort() const override {
+    return {{stepping::newton_iterations_name, newton_iterations()}};
+  }
+  /// Newton iterations of all steps, failed ones included.
   GlobalIndex newton_iterations() const;
   stepping::Balance balance() const override;
   /// Where the integrator has fed more than a quarter of all energy in play into the run.
@@ -122,8 +124,8 @@ public:
 
   /// The steps of a run of this problem in which no bond has been severed, for the reverse sweep. The solver
   /// must outlive it and not advance between linearize() and the products of a step; `products`, whose
-  /// gradients have quantities_of() the problem, must outlive it. Its tangent vectors are those of
-  /// `prescribed` and `initial` there.
+  /// gradients have quantities_of() the problem, must outlive it. What its functions `prescribed` and
+  /// `initial` get are tangent vectors (tangent_layout()).
   /// @throws InputError on every rank for integrators other than quasistatic, be_reflect and mid_reflectT,
   /// and where only some of the rotations of a particle are prescribed.
   std::unique_ptr<stepping::MapReverseStep> recorded_step(stepping::SweepProducts<3>& products);

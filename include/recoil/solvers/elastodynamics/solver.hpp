@@ -90,7 +90,7 @@ struct StepReport {
 /// Calls visit(name, value) for every entry, const or not, under the names that files have for them.
 template <class AnyStepReport, class Visit>
 void for_each_count(AnyStepReport& report, Visit visit) {
-  visit("newton", report.newton_iterations);
+  visit(stepping::newton_count_name, report.newton_iterations);
   visit("linear_iterations", report.linear_iterations);
   visit("active_pairs", report.active_pairs);
   visit("min_distance", report.min_distance);
@@ -146,7 +146,9 @@ public:
   double start_time() const override;
   const stepping::History& history() const override;
   std::shared_ptr<const linalg::VectorLayout> layout() const override;
-  stepping::Entries effort() const override { return {{"Newton iterations", totals().newton_iterations}}; }
+  stepping::Entries effort() const override {
+    return {{stepping::newton_iterations_name, totals().newton_iterations}};
+  }
   stepping::Balance balance() const override;
   stepping::Entries counts() const override;
   stepping::Entries summary() const override;

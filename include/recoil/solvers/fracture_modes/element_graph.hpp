@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -43,6 +44,9 @@ struct ElementFace {
   double weight;   ///< w_f with its factors
   bool breakable;  ///< false between painted elements
   bool counted;    ///< whether this rank adds it to sums: it owns a
+  /// The vertices of a and b that are not on the face, by ascending input id from 0: as in a
+  /// mesh::DistributedMesh.
+  std::int8_t opposite_a, opposite_b;
 };
 
 /// The elements of an exploded mesh and the faces between them: element e is free to move apart from its
@@ -50,17 +54,18 @@ struct ElementFace {
 /// face with one of them, and every face of an owned element, in an order that depends on input ids alone.
 struct ElementGraph {
   std::shared_ptr<const linalg::VectorLayout>
-      layout;                        ///< one number per element: owned cells of the mesh, then ghosts
-  std::vector<GlobalIndex> cell_ids; ///< input ids of local elements
-  std::vector<double> masses;        ///< of local elements [kg]
+      layout;                           ///< one number per element: owned cells of the mesh, then ghosts
+  std::vector<GlobalIndex> cell_ids;    ///< input ids of local elements
+  std::vector<double> masses;           ///< of local elements [kg]
+  std::vector<Eigen::Vector3d> centres; ///< of local elements [m]; z = 0 in 2D
   std::vector<ElementFace> faces;
 
   const parallel::Communicator& comm() const { return *layout->comm; }
 };
 
 /// The graph of the elements of `mesh`, which need not outlive it. Collective.
-/// @throws InputError on every rank where three elements share a face, or a factor or density is not
-/// positive.
+/// @throws InputError on every rank where three elements share a face, an element has no volume, or a factor
+/// or density is not positive.
 template <int dim>
 ElementGraph explode(const mesh::DistributedMesh<dim>& mesh, const FractureMaterial<dim>& material = {});
 

@@ -38,6 +38,10 @@ struct ImpactOptions {
   double blur_length = 0; ///< l [m], >= 0: how far an impact reaches
   /// Elements are one piece where no mode jumps between them by more than this part of its largest jump.
   double piece_threshold = 1e-6;
+  /// Pieces lighter than this share of the mass of their component are joined to the neighbour with which
+  /// they have the largest weight in common, the lightest first; 0 to below 1/2. Differences of faults that
+  /// run along each other cut off such slivers.
+  double least_piece = 0;
 };
 
 /// The pieces of a body by its modes and the response of its surface.

@@ -29,10 +29,12 @@ struct VertexMatrices {
 };
 
 /// Fields from which the search for fracture modes starts: the `count` eigenvectors of L x = lambda M x of
-/// the least lambda, averaged to the owned cells of the mesh. Their signs depend on the shape alone.
-/// Collective.
+/// the least lambda, averaged to the owned cells of the mesh. Their signs depend on the shape alone. Up to
+/// `serial_cells` the first rank solves alone for all, so that they are bitwise the same on any number of
+/// ranks. Collective.
 /// @throws LibraryError where the eigenvalue solver fails.
 template <int dim>
-std::vector<std::vector<double>> start_fields(const VertexMatrices<dim>& matrices, int count);
+std::vector<std::vector<double>> start_fields(const VertexMatrices<dim>& matrices, int count,
+                                              GlobalIndex serial_cells = 200000);
 
 } // namespace recoil::solvers::fracture_modes

@@ -7,8 +7,11 @@ namespace recoil::app {
 /// Rows of the keys that scenes of bonded particles alone have.
 std::vector<KeySection> particle_keys();
 
-/// Keys that they have no use for, and what they have in the place of those of others.
+/// Keys that bonded particles have no use for, and what their scenes have in the place of those of others.
 std::span<const AbsentKey> absent_from_particles();
+
+/// Keys of the options that kernels of bonded particles speak of.
+std::span<const OptionKey> particle_options();
 
 /// Particles, bonds and what acts on them. @throws InputError.
 void build_particles(const Item& root, Scene& scene);

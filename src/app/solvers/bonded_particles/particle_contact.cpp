@@ -21,7 +21,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-/// Those with a mesh; planes follow them in obstacle_names().
+/// The obstacles with a mesh; planes follow them in obstacle_names().
 std::vector<std::string> mesh_obstacles(const Scene& scene) {
   std::vector<std::string> names = obstacle_names(scene);
   names.resize(names.size() - scene.planes.size());

@@ -1,6 +1,7 @@
 #include "app/solvers/bonded_particles/build_particles.hpp"
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
+#include "recoil/potentials/laws/law.hpp"
 
 namespace recoil::app {
 namespace {
@@ -273,7 +274,8 @@ constexpr AbsentKey absent[] = {
     {"/conventions", "leave it out: there are no others of bonded particles"},
     {"/space", "leave it out: nothing is integrated over elements"},
     {"/space/discr_order", "leave it out: particles have no basis functions; smaller ones are finer"},
-    {"/geometry/*/n_refs", "leave it out and take a smaller `radius` of the particles"},
+    {"/geometry/*/n_refs",
+     "leave it out: particles are not refined; take a smaller `radius`, or a file of smaller ones"},
     {"/geometry/*/{volume_selection,surface_selection,point_selection}/*/boundary_only",
      "leave it out: all particles of a body take part"},
     {"/materials/*/{id,lambda,mu}", "take `body`, `E`, `nu`, `rho`"},
@@ -302,10 +304,32 @@ constexpr AbsentKey absent[] = {
     {"/tests", "leave it out: norms of particles are not computed"},
 };
 
+constexpr OptionKey options[] = {
+    {"cascade_share", "/solver/bonded_particles/cascade_share"},
+    {"damage_width", "/solver/bonded_particles/damage_width"},
+    {"explicit_share", "/solver/bonded_particles/explicit_share"},
+    {"integrator", "/solver/bonded_particles/integrator"},
+    {"max_broken_share", "/solver/bonded_particles/max_broken_share"},
+    {"sudden_breaking", "/solver/bonded_particles/sudden_breaking"},
+};
+
 } // namespace
 
 std::vector<KeySection> particle_keys() { return {{"bonded_particles", particles}}; }
 
-std::span<const AbsentKey> absent_from_particles() { return absent; }
+std::span<const AbsentKey> absent_from_particles() {
+  static const std::vector<AbsentKey> all = [] {
+    std::vector<AbsentKey> keys(std::begin(absent), std::end(absent));
+    for (const potentials::LawInfo& law : potentials::laws())
+      for (const potentials::LawConstant& constant : law.constants)
+        if (!law.lame)
+          keys.push_back({keep(std::string("/materials/*/") + std::string(constant.name)),
+                          "leave it out: bonds have `E`, `nu` and their strengths"});
+    return keys;
+  }();
+  return all;
+}
+
+std::span<const OptionKey> particle_options() { return options; }
 
 } // namespace recoil::app

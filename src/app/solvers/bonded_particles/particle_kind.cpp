@@ -30,6 +30,7 @@ const SolverKind bonded_particles{
               .things = "bonded particles",
               .keys = particle_keys,
               .absent = absent_from_particles(),
+              .options = particle_options(),
               .materials = [] { return std::vector<std::string>{"BondedParticles"}; },
               .has_own_shape = has_particle_file,
               .make = []() -> std::unique_ptr<SolverScene> { return std::make_unique<BondedScene>(); },

@@ -67,7 +67,7 @@ std::vector<BodyFigures> own_figures(const solvers::BondedParticles& problem) {
   return figures;
 }
 
-/// Of all ranks. Collective.
+/// Adds up the figures of all ranks. Collective.
 void reduce(const parallel::Communicator& comm, BodyFigures& body) {
   std::array sums{body.particles, body.bonds, body.mass, body.volume, body.sphere_volume};
   comm.sum(sums);

@@ -100,7 +100,7 @@ MaterialEntry build_material(const Item& entry, bool alone, Scene& scene) {
   return material;
 }
 
-/// The same id or body twice is more often a slip than a wish.
+/// An id or a body named twice is refused: it is more often a slip than a wish.
 void refuse_duplicates(const std::vector<Item>& entries, const std::vector<MaterialEntry>& materials) {
   std::map<std::string, std::string> seen;
   const auto once = [&](const std::string& what, const Item& entry) {

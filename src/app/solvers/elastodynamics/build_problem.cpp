@@ -19,7 +19,7 @@ namespace recoil::app {
 
 namespace {
 
-/// Of the owned nodes.
+/// The prescribed displacements of the owned nodes, by node.
 template <int dim>
 NodalValues values_at_nodes(const DirichletEntry& entry, const fem::FunctionSpace<dim>& space) {
   if (entry.at_nodes) return *entry.at_nodes;
@@ -30,7 +30,7 @@ NodalValues values_at_nodes(const DirichletEntry& entry, const fem::FunctionSpac
   return values;
 }
 
-/// That of a node, with the interpolation of the entry.
+/// The prescribed displacement of a node over time, with the interpolation of the entry.
 template <int dim>
 std::function<double(int, GlobalIndex, double)> nodal_value(const DirichletEntry& entry,
                                                             const fem::FunctionSpace<dim>& space) {
@@ -212,7 +212,7 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   options.dynamics = is_static                                  ? solvers::Dynamics::statics
                      : scene.time.kind == TimeKind::quasistatic ? solvers::Dynamics::quasistatic
                                                                 : solvers::Dynamics::dynamic;
-  options.bdf_order = scene.time.bdf_order;
+  options.bdf_order = elements_of(scene).bdf_order;
   options.regularization_weight = given.lagged_regularization_weight;
   options.regularization_passes = given.lagged_regularization_iterations;
   const double length = given.characteristic_length.value_or(diagonal);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* known_integrators = "ImplicitEuler, BDF1 .. BDF6, or {\"type\": \"BDF\", \"steps\": k}";
 
-int bdf_order(const Item& integrator) {
+int read_bdf_order(const Item& integrator) {
   const auto type = integrator.is_text() ? integrator.text() : integrator["type"].text();
   const bool steps = integrator.is_object() && integrator.has("steps");
   if (type == "ImplicitNewmark")
@@ -102,7 +102,7 @@ void build_elements(const Item& root, Scene& scene) {
   own.conventions = root["conventions"].text() == "polyfem" ? Conventions::polyfem : Conventions::recoil;
   build_space(root["space"], scene, own.space);
   build_materials(root, scene);
-  if (root.has("time")) scene.time.bdf_order = bdf_order(root["time"]["integrator"]);
+  if (root.has("time")) own.bdf_order = read_bdf_order(root["time"]["integrator"]);
   check_elements(scene);
 }
 
@@ -110,19 +110,17 @@ std::vector<std::filesystem::path> ElementScene::files() const {
   std::vector<std::filesystem::path> files;
   for (const MaterialEntry& entry : materials)
     for (const MaterialValue* value : entry.values())
-      if (const auto* data = std::get_if<ElementData>(value)) files.push_back(data->file);
+      if (const auto* file = file_of(*value)) files.push_back(*file);
   return files;
 }
 
-stepping::Entries ElementScene::scheme(const TimeSpec& time) const {
-  return {{"bdf_order", GlobalIndex{time.bdf_order}}};
-}
+stepping::Entries ElementScene::scheme() const { return {{"bdf_order", GlobalIndex{bdf_order}}}; }
 
 int find_material_index(const Scene& scene, const std::string& body, int volume_id) {
-  const auto* own = dynamic_cast<const ElementScene*>(scene.own.get());
-  int index = own ? std::ssize(own->materials) : 0;
+  const std::vector<MaterialEntry>& materials = elements_of(scene).materials;
+  int index = std::ssize(materials);
   while (--index >= 0) {
-    const MaterialEntry& material = own->materials[index];
+    const MaterialEntry& material = materials[index];
     if (material.everywhere || holds(material.ids, volume_id) || holds(material.bodies, body)) break;
   }
   return index;

@@ -10,7 +10,7 @@
 namespace recoil::app {
 
 namespace {
-/// Of a Poisson's ratio of 0.4: linear elements begin to be noticeably too stiff.
+/// lambda / mu at a Poisson's ratio of 0.4, where linear elements begin to be noticeably too stiff.
 constexpr double locking_ratio = 4;
 } // namespace
 

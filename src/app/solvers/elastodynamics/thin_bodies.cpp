@@ -36,7 +36,7 @@ public:
     find_shapes();
   }
 
-  /// Of each number of elements across, the most slender body.
+  /// A warning per number of elements across, about the most slender body with that number.
   std::vector<std::string> warnings() const {
     const std::vector<double> widths = mean_widths();
     std::map<int, std::size_t> worst;        // piece of each number
@@ -173,7 +173,7 @@ private:
     }
   }
 
-  /// That of the smallest variance; of two that are equal, in square and round sections, an axis.
+  /// The direction of the smallest variance; of two equal ones, in square and round sections, an axis.
   static std::optional<Point> direction_of(const Eigen::SelfAdjointEigenSolver<Matrix>& variances) {
     constexpr double equal = 0.01, aligned = 1 - 1e-6;
     const auto& values = variances.eigenvalues();

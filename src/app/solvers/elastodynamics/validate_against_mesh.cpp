@@ -72,7 +72,7 @@ std::vector<IdUse> prescribed_on_ids(const Scene& scene) {
   return uses;
 }
 
-/// Of volume ids.
+/// The places of a scene that name volume ids.
 std::vector<IdUse> regions_by_ids(const Scene& scene) {
   std::vector<IdUse> uses;
   for (const Region* region : scene.initial_conditions.regions())

@@ -67,7 +67,7 @@ void DesignSpace::require_same_slots(int parameter) const {
 void DesignSpace::add_block(int parameter) {
   require_same_slots(parameter);
   const ParameterSpec& spec = study_.parameters[parameter];
-  Block block{parameter, 1, true, {}, {}, 0, start_.size()};
+  Block block{{parameter, 1, true, {}, {}}, start_.size()};
   for (const int e : spec.experiments) {
     const FieldSlots& field = field_of(e, parameter);
     block.components = field.components;

@@ -68,7 +68,7 @@ ExperimentPath HostedExperiment::follow_path(const DesignSpace& space, std::span
 ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {
   const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
   ExperimentValue result;
-  result.newton_iterations = stepping::count_of(found.effort, "Newton iterations");
+  result.newton_iterations = stepping::count_of(found.effort, stepping::newton_iterations_name);
   result.failure = name_options(found.failure);
   if (!result.failure.empty()) return result;
   result.objective = found.objective;
@@ -132,9 +132,9 @@ ExperimentProduct HostedExperiment::multiply(const DesignSpace& space, std::span
                                              std::span<const double> change) {
   const ParameterValues q = values_of(space, values);
   const inverse::ResidualChanges forward = objective_.jacobian(q, {values_of(space, change)});
-  if (!forward.failure.empty()) return {{{}, forward.failure}};
+  if (!forward.failure.empty()) return {{{}, name_options(forward.failure)}};
   const inverse::ObjectiveGradient back = objective_.jacobian_transposed(q, forward.columns[0]);
-  if (!back.failure.empty()) return {{{}, back.failure}};
+  if (!back.failure.empty()) return {{{}, name_options(back.failure)}};
   return {{sum_over_group(space, back.values), ""}};
 }
 

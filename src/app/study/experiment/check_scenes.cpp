@@ -7,6 +7,8 @@
 #include "recoil/app/study/experiment/check_scenes.hpp"
 #include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
+#include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
 namespace {
@@ -88,7 +90,8 @@ void check_marker_bodies(const Study& study, std::span<const Scene> scenes,
     };
     const bool found = std::ranges::any_of(observed, sits_in);
     for (const std::size_t index : observed)
-      if (marker.id && sits_in(index) && !experiment_kind(scenes[index]).has_ids)
+      if (marker.id && sits_in(index) &&
+          !holds(experiment_kind(scenes[index]).observables, ObservableKind::point_ids))
         throw InputError(marker.where.of("id") + ": experiment '" + study.experiments[index].name + "'",
                          "only bonded particles have ids; give the marker a position, `rest`");
     if (!found)
@@ -123,10 +126,30 @@ void check_times(const ExperimentScene& at, const ObjectiveSpec& objective) {
   }
 }
 
+/// What the objective asks for can be seen of the scenes of the solver.
+void require_observables(const ExperimentScene& at, const ObjectiveSpec& objective) {
+  const ExperimentKind& kind = experiment_kind(at.scene);
+  const std::string type = objective.type->name;
+  if (!holds(kind.observables, objective.type->asks)) {
+    std::vector<std::string> possible;
+    for (const ObjectiveType& other : objective_types())
+      if (holds(kind.observables, other.asks)) possible.emplace_back(other.name);
+    at.fail(objective.where, "type",
+            type + " asks for " + name_of(objective.type->asks) + ", which " + kind.solver->scene.things +
+                " do not have; take " + list_names(possible, "or"));
+  }
+  for (const auto& [key, asked] : objective.asks_also())
+    if (!holds(kind.observables, asked))
+      at.fail(objective.where, key,
+              "`" + key + "` asks for " + name_of(asked) + ", which " + kind.solver->scene.things +
+                  " do not have; leave it out");
+}
+
 void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
   require_deformable(at, objective.bodies, objective.where.of("body"));
   check_times(at, objective);
-  experiment_kind(at.scene).check_objective(at, objective);
+  require_observables(at, objective);
+  objective.check(at);
 }
 
 void check_scene_of_mesh(const ExperimentScene& at, std::vector<std::string>& warnings) {
@@ -146,14 +169,21 @@ std::unique_ptr<ExperimentModel> create_on_mesh(const parallel::Communicator& co
 } // namespace
 
 ExperimentKind experiments_on_meshes() {
-  return {&elastodynamics,
-          false,
-          check_scene_of_mesh,
+  return {&elastodynamics, observables_on_meshes(), check_scene_of_mesh,
           [](const ExperimentScene& at, const ParameterSpec& parameter) {
             parameter.kind->row_for(parameter.per).check(at, parameter);
           },
-          [](const ExperimentScene& at, const ObjectiveSpec& objective) { objective.check(at); },
           create_on_mesh};
+}
+
+const ExperimentKind& experiment_kind(const Scene& scene) {
+  const auto kinds = experiment_kinds();
+  const auto found = std::ranges::find_if(
+      kinds, [&](const ExperimentKind& kind) { return scene.solver == kind.solver->scene.name; });
+  if (found == kinds.end())
+    throw InputError(scene.file.string() + " (/solver/type)",
+                     "studies do not know runs of \"" + scene.solver + "\"; take a scene of another solver");
+  return *found;
 }
 
 void check_study_dimensions(const Study& study, std::span<const int> dims) {

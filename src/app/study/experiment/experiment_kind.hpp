@@ -1,31 +1,36 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "recoil/app/run/solver_kind.hpp"
 #include "recoil/app/study/base/experiment_scene.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
+#include "recoil/app/study/objectives/observables.hpp"
 
 namespace recoil::app {
 
 /// What studies know of the scenes of one solver.
 struct ExperimentKind {
   const SolverKind* solver;
-  bool has_ids = false; ///< markers may have ids in the place of positions
+  /// What objectives can ask its scenes for.
+  std::span<const ObservableKind> observables;
   /// Refuse what has no derivative, or does not fit the scene; the first adds warnings. @throws InputError.
   void (*check_scene)(const ExperimentScene& at, std::vector<std::string>& warnings);
   void (*check_parameter)(const ExperimentScene& at, const ParameterSpec& parameter);
-  /// Bodies and times have been checked.
-  void (*check_objective)(const ExperimentScene& at, const ObjectiveSpec& objective);
   /// Makes the model of an experiment, see ExperimentModel::create().
   std::unique_ptr<ExperimentModel> (*create)(const parallel::Communicator& comm, const Study& study,
                                              int experiment, LoadedScene loaded,
                                              const Interrupts& interrupts);
 };
 
-/// The kind of the solver of a scene.
+/// The solvers whose scenes studies can have, in experiment_kinds.cpp: a list of its own, for which a program
+/// may have another one.
+std::span<const ExperimentKind> experiment_kinds();
+
+/// The kind of the solver of a scene. @throws InputError where studies do not know it.
 const ExperimentKind& experiment_kind(const Scene& scene);
 
 } // namespace recoil::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -217,6 +218,47 @@ void FieldExperiment<dim>::read_start() {
 }
 
 template <int dim>
+FieldSlots FieldExperiment<dim>::slots(std::size_t k) const {
+  const ParameterField<dim>& field = fields_[k];
+  FieldSlots slots{{field.index, field.components, is_replicated(k), field.slot_ids, field.slot_names,
+                    is_replicated(k) ? 0 : field.num_rows},
+                   start_[k],
+                   {}};
+  for (const double value : start_[k]) slots.sizes.push_back(size_of_value(k, value));
+  return slots;
+}
+
+/// A row per slot or, of values per bond, per bond of all bodies, NaN where there is no value.
+template <int dim>
+void FieldExperiment<dim>::write_values(io::Hdf5Writer& file, const std::string& name, std::size_t k,
+                                        const std::vector<double>& values) const {
+  const ParameterField<dim>& field = fields_[k];
+  std::vector<double> rows;
+  if (comm_.rank() == 0) rows = values;
+  if (comm_.rank() == 0 && field.spec->per == Per::bond) {
+    rows.assign(field.num_rows, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t slot = 0; slot < values.size(); ++slot) rows[field.slot_ids[slot]] = values[slot];
+  }
+  file.write_rows<double>(name, rows, field.components);
+}
+
+template <int dim>
+std::vector<double> FieldExperiment<dim>::read_values(const io::Hdf5Reader& file, const std::string& name,
+                                                      std::size_t k) const {
+  const ParameterField<dim>& field = fields_[k];
+  return parallel::collectively(comm_, [&] {
+    const io::ArrayShape shape = file.shape(name);
+    if (shape.rows != field.num_rows || shape.columns != field.components)
+      throw FileError("the array '" + name + "' belongs to another parameter");
+    const std::vector<double> rows = file.read_rows<double>(name, 0, field.num_rows);
+    if (field.spec->per != Per::bond) return rows;
+    std::vector<double> values;
+    for (const GlobalIndex bond : field.slot_ids) values.push_back(rows[bond]);
+    return values;
+  });
+}
+
+template <int dim>
 std::optional<double> ExperimentOnMesh<dim>::freeze_stiffness(const ExperimentFolder& folder) {
   ContactSpec& contact = loaded_.file.scene.contact;
   if (!contact.enabled) return {};
@@ -251,7 +293,7 @@ ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, cons
     : FieldExperiment<dim>(comm, study, experiment, std::move(loaded), interrupts),
       geometry_(distribute_geometry<dim>(comm, loaded_)) {
   fields_ = make_parameter_fields(study, experiment, scene(), geometry_);
-  objectives_ = open_objectives<dim>({study, experiment, scene(), geometry_.mesh});
+  objectives_ = open_objectives(*make_specimen(study, experiment, scene(), geometry_.mesh));
   shaped_.assign(geometry_.mesh.body_names.size(), 0);
   for (const auto& field : fields_) {
     for (std::size_t body = 0; body < shaped_.size(); ++body)
@@ -270,7 +312,13 @@ Variant<dim> ExperimentOnMesh<dim>::variant(const Scene& scene, const ParameterV
 }
 
 template <int dim>
-std::unique_ptr<ExperimentProblem> ExperimentOnMesh<dim>::problem_at(const ParameterValues& values) const {
+int ExperimentOnMesh<dim>::history() const {
+  return scene().time.kind == TimeKind::dynamic ? elements_of(scene()).bdf_order : 1;
+}
+
+template <int dim>
+std::unique_ptr<ObservedProblem<dim>>
+ExperimentOnMesh<dim>::observed_at(const ParameterValues& values) const {
   return std::make_unique<ProblemOnMesh<dim>>(*this, scene(), values);
 }
 
@@ -415,7 +463,7 @@ inverse::KnownRun ExperimentOnMesh<dim>::read_known_run(const std::filesystem::p
 template <int dim>
 FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
   const ParameterField<dim>& field = fields_[k];
-  FieldSlots slots{field.index, field.components, is_replicated(k), {}, field.slot_names, 0, {}, {}};
+  FieldSlots slots{{field.index, field.components, is_replicated(k), {}, field.slot_names}, {}, {}};
   const std::size_t count = field.num_owned_slots, width = field.components;
   if (slots.is_replicated) {
     slots.ids = field.slot_ids;

@@ -148,7 +148,7 @@ template <int dim>
 ProblemOnMesh<dim>::ProblemOnMesh(const ExperimentOnMesh<dim>& model, const Scene& scene,
                                   const ParameterValues& values)
     : ObservedProblem<dim>(model), model_(model), variant_(model.variant(scene, values)),
-      observation_(model.objectives(), discrete()) {}
+      observation_(model.objectives(), *make_observables(discrete())) {}
 
 template <int dim>
 GradientChain<dim> ProblemOnMesh<dim>::gradient_chain() {

@@ -1,5 +1,3 @@
-#include "app/study/experiment/particle_experiment.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,16 +14,51 @@
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 #include "recoil/app/study/kinds/particle_actions.hpp"
-#include "recoil/app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/objectives/observables_on_particles.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 #include "recoil/particles/csv_tables.hpp"
+#include "recoil/particles/particle_set.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
+#include "recoil/solvers/bdem/solver.hpp"
 
 namespace recoil::app {
-
 namespace {
+
+/// An experiment on a scene of bonded particles.
+class ExperimentOnParticles final : public FieldExperiment<3> {
+public:
+  /// See ExperimentModel::create().
+  ExperimentOnParticles(const parallel::Communicator& comm, const Study& study, int experiment,
+                        LoadedScene loaded, const Interrupts& interrupts);
+
+  std::unique_ptr<ObservedProblem<3>> observed_at(const ParameterValues& values) const override;
+  int history() const override { return 1; }
+  std::string tolerance_keys() const override { return "solver/bonded_particles/tolerance"; }
+  std::vector<ForcePeaks> peaks(std::span<const double> residuals) const override {
+    return observed_at(start_)->observation().peaks(residuals);
+  }
+  void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
+
+  const Interrupts& interrupts() const { return interrupts_; }
+  /// Its objectives, opened on the first particles that a problem of it has, which are those of all.
+  /// Collective. @throws InputError on every rank.
+  const OpenObjectives<3>& objectives(const particles::DistributedParticles& particles) const;
+  /// The scene with values of the parameters.
+  std::unique_ptr<Scene> scene_with(const ParameterValues& values) const;
+  /// The solver at the start with these values; `scene`, which has them, must outlive it. Collective. @throws
+  /// InputError on every rank.
+  std::unique_ptr<solvers::BondedParticlesSolver> make_solver(const Scene& scene,
+                                                              const ParameterValues& values) const;
+
+private:
+  /// The particles with values per bond, on the first rank.
+  particles::ParticleSet bodies_with(const ParameterValues& values) const;
+
+  particles::ParticleSet packed_; ///< on the first rank
+  mutable std::optional<OpenObjectives<3>> objectives_;
+};
 
 /// The weights of the values that a problem was made with. Collective.
 ParameterWeights<3> weights_on(const solvers::BondedParticles& problem, const Scene& scene,
@@ -63,20 +96,10 @@ Arrays no_entries(const solvers::BondedParticles& problem) {
   std::vector<parameters::Quantity> quantities = solvers::quantities_of(problem);
   typename Arrays::Sizes sizes = solvers::sizes_of(problem);
   if (problem.softens()) {
-    quantities.push_back(internal_variables);
+    quantities.push_back(stepping::internal_variables);
     sizes[parameters::Place::internal] = solvers::sound_internal(problem).size();
   }
   return Arrays(sizes, quantities);
-}
-
-/// The objectives of an experiment, to be built on its particles.
-std::vector<PendingObjective<3>> pend_on_particles(const Study& study, int experiment,
-                                                   const ParticleScene& at) {
-  std::vector<PendingObjective<3>> pending;
-  for (const auto& spec : study.objectives)
-    if (spec->experiment == experiment)
-      pending.push_back({spec.get(), [objective = spec.get(), at] { return objective->make_on(at); }});
-  return pending;
 }
 
 class ProblemOnParticles final : public ObservedProblem<3> {
@@ -85,9 +108,8 @@ public:
   ProblemOnParticles(const ExperimentOnParticles& model, const ParameterValues& values)
       : ObservedProblem(model), model_(model), scene_(model.scene_with(values)),
         solver_(model.make_solver(*scene_, values)),
-        observation_(pend_on_particles(model.study(), model.experiment(),
-                                       {model.study(), *scene_, solver_->problem()}),
-                     scene_->time, model.comm()) {
+        observation_(model.objectives(*solver_->problem().particles),
+                     *make_observables(*scene_, solver_->problem())) {
     solver_->interrupt_when(model.interrupts().watch());
   }
 
@@ -188,38 +210,6 @@ void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) 
                 "\", which has no derivative; take \"be_reflect\" or \"mid_reflectT\"");
 }
 
-void check_particle_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
-  if (!objective.type->sees_particles) {
-    std::vector<std::string> possible;
-    for (const ObjectiveType& type : objective_types())
-      if (type.sees_particles) possible.emplace_back(type.name);
-    at.fail(objective.where, "type",
-            std::string(objective.type->name) + " looks at finite elements; of bonded particles take " +
-                list_names(possible, "or"));
-  }
-  if (objective.once_per_observation)
-    at.fail(objective.where, "time",
-            "bonded particles are compared at their states; write \"integral\", \"final\", {\"steps\": [..]} "
-            "or {\"times\": [..]}");
-  objective.check(at);
-}
-
-/// A row per slot or, of values per bond, per bond of all bodies, NaN where there is no value.
-std::vector<double> rows_of_field(const ParameterField<3>& field, const std::vector<double>& values) {
-  if (field.spec->per != Per::bond) return values;
-  std::vector<double> rows(field.num_rows, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t slot = 0; slot < values.size(); ++slot) rows[field.slot_ids[slot]] = values[slot];
-  return rows;
-}
-
-/// The values of slots from rows of a file.
-std::vector<double> values_of_rows(const ParameterField<3>& field, std::vector<double> rows) {
-  if (field.spec->per != Per::bond) return rows;
-  std::vector<double> values;
-  for (const GlobalIndex bond : field.slot_ids) values.push_back(rows[bond]);
-  return values;
-}
-
 /// Replaces the particles of a body in a resolved scene by files. Collective.
 void write_particle_files(const particles::ParticleSet& bodies, std::size_t body, const std::string& name,
                           SceneData& data, nlohmann::json& scene) {
@@ -236,21 +226,6 @@ void write_particle_files(const particles::ParticleSet& bodies, std::size_t body
   entry = std::move(written);
 }
 
-} // namespace
-
-ExperimentKind experiments_on_particles() {
-  return {&bonded_particles,
-          true,
-          check_particle_scene,
-          check_particle_parameter,
-          check_particle_objective,
-          [](const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
-             const Interrupts& interrupts) -> std::unique_ptr<ExperimentModel> {
-            return std::make_unique<ExperimentOnParticles>(comm, study, experiment, std::move(loaded),
-                                                           interrupts);
-          }};
-}
-
 ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm, const Study& study,
                                              int experiment, LoadedScene loaded, const Interrupts& interrupts)
     : FieldExperiment(comm, study, experiment, std::move(loaded), interrupts),
@@ -261,6 +236,12 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
   read_start();
   parallel::collectively(comm, [&] { require_constants_of_materials(fields_, packed_); });
   require_budget();
+}
+
+const OpenObjectives<3>&
+ExperimentOnParticles::objectives(const particles::DistributedParticles& particles) const {
+  if (!objectives_) objectives_ = open_objectives(*make_specimen(study(), experiment(), scene(), particles));
+  return *objectives_;
 }
 
 std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {
@@ -289,33 +270,8 @@ ExperimentOnParticles::make_solver(const Scene& with_values, const ParameterValu
   return make_particle_solver(comm_, with_values, bodies_with(values), loaded_.geometry.obstacles);
 }
 
-std::unique_ptr<ExperimentProblem> ExperimentOnParticles::problem_at(const ParameterValues& values) const {
+std::unique_ptr<ObservedProblem<3>> ExperimentOnParticles::observed_at(const ParameterValues& values) const {
   return std::make_unique<ProblemOnParticles>(*this, values);
-}
-
-FieldSlots ExperimentOnParticles::slots(std::size_t k) const {
-  FieldSlots slots{fields_[k].index,
-                   fields_[k].components,
-                   is_replicated(k),
-                   fields_[k].slot_ids,
-                   fields_[k].slot_names,
-                   is_replicated(k) ? 0 : fields_[k].num_rows,
-                   start_[k],
-                   {}};
-  for (const double value : start_[k]) slots.sizes.push_back(size_of_value(k, value));
-  return slots;
-}
-
-ObjectiveKind ExperimentOnParticles::check_start() const {
-  return ProblemOnParticles(*this, start_).observation().kind();
-}
-
-ResidualRows ExperimentOnParticles::residual_rows() const {
-  return ProblemOnParticles(*this, start_).observation().rows();
-}
-
-std::vector<ForcePeaks> ExperimentOnParticles::peaks(std::span<const double> residuals) const {
-  return ProblemOnParticles(*this, start_).observation().peaks(residuals);
 }
 
 void ExperimentOnParticles::write_scene(const ParameterValues& values,
@@ -337,22 +293,15 @@ void ExperimentOnParticles::write_scene(const ParameterValues& values,
   data.commit(json);
 }
 
-void ExperimentOnParticles::write_values(io::Hdf5Writer& file, const std::string& name, std::size_t field,
-                                         const std::vector<double>& values) const {
-  const std::vector<double> rows =
-      comm_.rank() == 0 ? rows_of_field(fields_[field], values) : std::vector<double>();
-  file.write_rows<double>(name, rows, fields_[field].components);
-}
+} // namespace
 
-std::vector<double> ExperimentOnParticles::read_values(const io::Hdf5Reader& file, const std::string& name,
-                                                       std::size_t field) const {
-  return parallel::collectively(comm_, [&] {
-    const io::ArrayShape shape = file.shape(name);
-    const GlobalIndex rows = fields_[field].num_rows;
-    if (shape.rows != rows || shape.columns != fields_[field].components)
-      throw FileError("the array '" + name + "' belongs to another parameter");
-    return values_of_rows(fields_[field], file.read_rows<double>(name, 0, rows));
-  });
+ExperimentKind experiments_on_particles() {
+  return {&bonded_particles, observables_on_particles(), check_particle_scene, check_particle_parameter,
+          [](const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
+             const Interrupts& interrupts) -> std::unique_ptr<ExperimentModel> {
+            return std::make_unique<ExperimentOnParticles>(comm, study, experiment, std::move(loaded),
+                                                           interrupts);
+          }};
 }
 
 } // namespace recoil::app

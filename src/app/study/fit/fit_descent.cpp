@@ -10,6 +10,7 @@
 #include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/base/option_names.hpp"
 #include "recoil/base/progress.hpp"
 #include "recoil/inverse/residual_factor.hpp"
 #include "recoil/linalg/dense.hpp"
@@ -152,7 +153,7 @@ void Descender::descend(std::size_t k, std::size_t starts, FitHistory& history, 
   } catch (const Error& error) {
     if (starts == 1 || error.code() != ExitCode::no_solution) throw;
     objective_.follow_paths(false);
-    descent.reason = error.what();
+    descent.reason = name_options(error.what());
     descent.ending = Ending::stalled;
     log_warning(descent.reason);
   }

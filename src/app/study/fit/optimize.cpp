@@ -17,6 +17,7 @@
 #include "recoil/app/study/experiment/work_on_study.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/base/option_names.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/base/version.hpp"
 
@@ -453,12 +454,12 @@ private:
       work();
     } catch (const Error& error) {
       if (error.code() != ExitCode::no_solution && error.code() != ExitCode::bad_input) throw;
-      warnings_.add({"no_statistics", fmt::format("no {}: {}", what, error.what()), ""});
+      warnings_.add({"no_statistics", fmt::format("no {}: {}", what, name_options(error.what())), ""});
     }
   }
 
   void write_result(const std::string& status, const std::string& reason) {
-    Json json{{"status", status}, {"reason", reason}, {"method", name_of(method_)}};
+    Json json{{"status", status}, {"reason", name_options(reason)}, {"method", name_of(method_)}};
     if (!descents_.empty()) describe(best(), json);
     if (starts_.points.size() > 1)
       for (const Descent& descent : descents_) {

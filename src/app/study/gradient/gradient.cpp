@@ -10,6 +10,7 @@
 #include "recoil/app/study/experiment/work_on_study.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/memory.hpp"
+#include "recoil/base/option_names.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/inverse/difference_check.hpp"
 
@@ -25,7 +26,7 @@ inverse::LineSample sample(const GradientJobs& experiments, const Direction& dir
   for (const auto& experiment : experiments) {
     const inverse::ObjectiveValue result =
         experiment->objective_like_run().value(experiment->model().values_along(direction, factor));
-    if (!result.failure.empty()) sum.problem = result.failure;
+    if (!result.failure.empty()) sum.problem = name_options(result.failure);
     if (!result.same_steps) sum.problem = "a run with changed parameters took other (sub-)steps";
     sum.value += result.objective;
   }

@@ -47,7 +47,8 @@ GlobalIndex newton_iterations_of(const checkpoint::TrajectoryReader& reader) {
   GlobalIndex sum = 0;
   for (const stepping::StepRecord& record : reader.records())
     if (record.id > 0 && record.completes_nominal)
-      sum += stepping::count_of(run_state_from_json(reader.extra(record.id)).counts, "newton");
+      sum += stepping::count_of(run_state_from_json(reader.extra(record.id)).counts,
+                                stepping::newton_count_name);
   return sum;
 }
 

@@ -6,6 +6,7 @@
 #include "recoil/app/study/input/read_study.hpp"
 #include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/observables_on_particles.hpp"
 #include "recoil/app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {
@@ -393,6 +394,8 @@ const KeyTable& study_keys() {
   return table;
 }
 
+OptionNames study_option_names() { return {{"store_every", "/sweep/store_every"}}; }
+
 std::string study_json_schema() { return json_schema(study_keys()); }
 
 std::string study_markdown() {
@@ -402,8 +405,9 @@ std::string study_markdown() {
   fill_in(page, "particle_quantities", names_on_particles(parameter_kinds(), [](const ParameterKind& row) {
             return row.on_particles != nullptr;
           }));
-  fill_in(page, "particle_types",
-          names_on_particles(objective_types(), [](const ObjectiveType& row) { return row.sees_particles; }));
+  fill_in(page, "particle_types", names_on_particles(objective_types(), [](const ObjectiveType& row) {
+            return holds(observables_on_particles(), row.asks);
+          }));
   return page;
 }
 

@@ -37,6 +37,32 @@ void cell_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
   for_cell_weights(of.fields.front(), of.discrete.mesh(), take);
 }
 
+void replace_spin(const std::string& body, FieldValues value, const std::string& where, Scene& scene) {
+  auto& spins = scene.initial_conditions.angular_velocity;
+  AngularVelocity spin{{{}, {body}, where}, {value.begin(), value.end()}, {}};
+  const auto turns_it = [&](const AngularVelocity& before) {
+    return before.region.bodies == spin.region.bodies;
+  };
+  for (const AngularVelocity& before : spins)
+    if (turns_it(before)) spin.center = before.center;
+  std::erase_if(spins, turns_it);
+  spins.push_back(std::move(spin));
+}
+
+void write_spins(const Scene& scene, nlohmann::json& json) {
+  nlohmann::json& list = json["initial_conditions"]["angular_velocity"] = nlohmann::json::array();
+  for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity) {
+    nlohmann::json& entry = list.emplace_back();
+    if (!spin.region.bodies.empty())
+      entry["body"] = spin.region.bodies;
+    else if (!spin.region.ids.empty())
+      entry["id"] = spin.region.ids;
+    entry["value"] = spin.value;
+    const std::ptrdiff_t dim = spin.value.size() == 1 ? 2 : 3;
+    if (spin.center) entry["center"] = std::vector<double>(spin.center->data(), spin.center->data() + dim);
+  }
+}
+
 std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time) {
   return spec.per_step ? time.steps : 1;
 }

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "recoil/app/study/fields/parameter_kind.hpp"
 
 /// What actions of several kinds share.
@@ -12,6 +14,11 @@ template <int dim>
 void apply_to_cells(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to);
 template <int dim>
 void cell_weights(const WeightsOf<dim>& of, const TakeWeight& take);
+
+/// Gives a body a spin about the centre of the one that it has alone, if any, whose place it takes.
+void replace_spin(const std::string& body, FieldValues value, const std::string& where, Scene& scene);
+/// The spins of `scene` in its resolved form.
+void write_spins(const Scene& scene, nlohmann::json& json);
 
 /// How many values in time a parameter has.
 std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/study/kinds/common_actions.hpp"
 #include "app/study/kinds/scene_checks.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/elastodynamics/build_problem.hpp"
@@ -183,38 +184,13 @@ void write_initial(const ParameterField<dim>& field, FieldValues values, SceneDr
 }
 
 template <int dim>
-void write_spins(const ParameterField<dim>&, FieldValues, SceneDraft<dim>& to) {
-  nlohmann::json& list = to.json["initial_conditions"]["angular_velocity"] = nlohmann::json::array();
-  for (const AngularVelocity& spin : to.scene.initial_conditions.angular_velocity) {
-    nlohmann::json& entry = list.emplace_back();
-    if (spin.region.bodies.empty())
-      entry["id"] = spin.region.ids;
-    else
-      entry["body"] = spin.region.bodies;
-    entry["value"] = spin.value;
-    if (spin.center) entry["center"] = std::vector<double>(spin.center->data(), spin.center->data() + dim);
-  }
-}
-
-/// Replaces the spins of the bodies that the parameter acts on; a body keeps the centre of the one it has.
-template <int dim>
 void apply_spin(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
   const auto& bodies = to.geometry.mesh.body_names;
-  auto& spins = to.scene.initial_conditions.angular_velocity;
-  for (std::size_t k = 0; k < bodies.size(); ++k) {
-    if (field.slot_of_body[k] < 0) continue;
-    AngularVelocity spin;
-    spin.region = {{}, {bodies[k]}, field.spec->where.entry};
-    const auto own = values.subspan(field.slot_of_body[k] * field.components, field.components);
-    spin.value.assign(own.begin(), own.end());
-    const auto turns_it = [&](const AngularVelocity& before) {
-      return before.region.bodies == spin.region.bodies;
-    };
-    for (const AngularVelocity& before : spins)
-      if (turns_it(before)) spin.center = before.center;
-    std::erase_if(spins, turns_it);
-    spins.push_back(std::move(spin));
-  }
+  const std::size_t width = field.components;
+  for (std::size_t k = 0; k < bodies.size(); ++k)
+    if (field.slot_of_body[k] >= 0)
+      replace_spin(bodies[k], values.subspan(field.slot_of_body[k] * width, width), field.spec->where.entry,
+                   to.scene);
 }
 
 /// v = omega x (X - centre).
@@ -265,7 +241,7 @@ template <int dim>
 ParameterActions<dim> spin_actions() {
   return {.make_slots = make_initial_slots<dim>,
           .apply = apply_spin<dim>,
-          .write = write_spins<dim>,
+          .write = [](const auto&, FieldValues, auto& to) { write_spins(to.scene, to.json); },
           .enters = Enters::initial,
           .weights = spin_weights<dim>};
 }

@@ -211,33 +211,14 @@ void check_particle_spin(const ExperimentScene& at, const ParameterSpec& paramet
                              "; write one entry with one `body` for every body there");
 }
 
-bool spins_alone(const AngularVelocity& spin, const std::string& body) {
-  return spin.region.bodies == std::vector{body};
-}
-
 void apply_particle_spin(const ParticleField& field, FieldValues values, const ParticleInputs& to) {
-  auto& spins = to.scene.initial_conditions.angular_velocity;
   for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
-    AngularVelocity spin{{{}, {body}, field.spec->where.entry}, numbers_in(value), {}};
-    for (const AngularVelocity& before : spins)
-      if (spins_alone(before, body)) spin.center = before.center;
-    std::erase_if(spins, [&](const AngularVelocity& before) { return spins_alone(before, body); });
-    spins.push_back(std::move(spin));
+    replace_spin(body, value, field.spec->where.entry, to.scene);
   });
 }
 
-void write_particle_spin(const ParticleField& field, FieldValues values, ParticleDraft& to) {
-  json& spins = to.json["initial_conditions"]["angular_velocity"];
-  for_bodies_of(field, values, to.scene, [&](const std::string& body, FieldValues value) {
-    json entry{{"body", json::array({body})}, {"value", numbers_in(value)}}, others = json::array();
-    for (json& before : spins) {
-      const bool alone = before.contains("body") && holds_for(before, body);
-      if (alone && before.contains("center")) entry["center"] = before["center"];
-      if (!alone) others.push_back(std::move(before));
-    }
-    others.push_back(std::move(entry));
-    spins = std::move(others);
-  });
+void write_particle_spin(const ParticleField&, FieldValues, ParticleDraft& to) {
+  write_spins(to.scene, to.json);
 }
 
 /// The centre about which the spin of each body turns it. Collective.
@@ -255,7 +236,8 @@ std::vector<Eigen::Vector3d> centres_of_spins(const ParticleWeightsOf& of) {
     const double* own = &moments[4 * body];
     centres.push_back(Eigen::Vector3d(own[0], own[1], own[2]) / own[3]);
     for (const AngularVelocity& spin : of.scene().initial_conditions.angular_velocity)
-      if (spin.center && spins_alone(spin, particles.body_names[body])) centres.back() = *spin.center;
+      if (spin.center && spin.region.bodies == std::vector{particles.body_names[body]})
+        centres.back() = *spin.center;
   }
   return centres;
 }

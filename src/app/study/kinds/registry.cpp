@@ -5,16 +5,9 @@
 namespace recoil::app {
 
 /// The rows of the sources of this folder.
-std::vector<ParameterKind> material_parameters();
-std::vector<ParameterKind> bond_constants_parameters();
-std::vector<ParameterKind> friction_parameters();
-std::vector<ParameterKind> initial_state_parameters();
-std::vector<ParameterKind> initial_nodes_parameters();
-std::vector<ParameterKind> prescribed_motion_parameters();
-std::vector<ParameterKind> dirichlet_nodes_parameters();
-std::vector<ParameterKind> particle_rotation_parameters();
-std::vector<ParameterKind> load_parameters();
-std::vector<ParameterKind> shape_parameters();
+std::vector<ParameterKind> material_parameters(), friction_parameters(), initial_state_parameters(),
+    initial_nodes_parameters(), prescribed_motion_parameters(), particle_rotation_parameters(),
+    load_parameters(), bond_constants_parameters(), shape_parameters();
 
 namespace {
 
@@ -34,19 +27,11 @@ void add_row(ParameterKind row, std::vector<ParameterKind>& rows) {
 std::span<const ParameterKind> parameter_kinds() {
   static const std::vector<ParameterKind> all = [] {
     std::vector<ParameterKind> rows;
-    const auto add = [&](std::vector<ParameterKind> group) {
-      for (ParameterKind& row : group) add_row(std::move(row), rows);
-    };
-    add(material_parameters());
-    add(friction_parameters());
-    add(initial_state_parameters());
-    add(initial_nodes_parameters());
-    add(prescribed_motion_parameters());
-    add(dirichlet_nodes_parameters());
-    add(particle_rotation_parameters());
-    add(load_parameters());
-    add(bond_constants_parameters());
-    add(shape_parameters());
+    for (const auto group :
+         {material_parameters, friction_parameters, initial_state_parameters, initial_nodes_parameters,
+          prescribed_motion_parameters, particle_rotation_parameters, load_parameters,
+          bond_constants_parameters, shape_parameters})
+      for (ParameterKind& row : group()) add_row(std::move(row), rows);
     return rows;
   }();
   return all;

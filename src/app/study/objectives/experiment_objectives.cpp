@@ -17,14 +17,15 @@ using LookedAt = std::pair<std::unique_ptr<objectives::Objective<dim>>, objectiv
 
 /// @throws InputError on every rank also where the objective has no value at a time at which it is needed.
 template <int dim>
-LookedAt<dim> make_checked(const PendingObjective<dim>& pending, const TimeSpec& time) {
-  const ObjectiveSpec& spec = *pending.spec;
+LookedAt<dim> make_checked(const OpenObjective<dim>& opened, const Observables<dim>& at) {
+  const ObjectiveSpec& spec = *opened.spec;
+  const TimeSpec& time = at.scene().time;
   const bool is_static = time.kind == TimeKind::statics;
-  auto objective = pending.make();
+  auto objective = opened.make(at);
   try {
     if (counts_observations_once(spec, is_static)) {
       auto counted = objectives::count_observations_once(std::move(objective), observed_state_times(time),
-                                                         time.kind == TimeKind::dynamic);
+                                                         at.follows_velocities());
       return {std::move(counted.objective), std::move(counted.states)};
     }
     if (spec.type->takes_time())
@@ -38,13 +39,12 @@ LookedAt<dim> make_checked(const PendingObjective<dim>& pending, const TimeSpec&
 
 /// With its loss, if it has one: over what it compares with an observation, wherever that lies.
 template <int dim>
-LookedAt<dim> make_with_loss(const PendingObjective<dim>& pending, const TimeSpec& time,
-                             const parallel::Communicator& comm) {
-  LookedAt<dim> made = make_checked(pending, time);
-  const ObjectiveSpec& spec = *pending.spec;
+LookedAt<dim> make_with_loss(const OpenObjective<dim>& opened, const Observables<dim>& at) {
+  LookedAt<dim> made = make_checked(opened, at);
+  const ObjectiveSpec& spec = *opened.spec;
   if (!spec.loss) return made;
   try {
-    made.first = objectives::make_robust<dim>(comm, std::move(made.first), *spec.loss);
+    made.first = objectives::make_robust<dim>(at.comm(), std::move(made.first), *spec.loss);
   } catch (const InputError& impossible) {
     throw InputError(spec.where.of("loss"), impossible.what());
   }
@@ -54,31 +54,22 @@ LookedAt<dim> make_with_loss(const PendingObjective<dim>& pending, const TimeSpe
 /// The terms of the objective, whose values `objectives` will give.
 template <int dim>
 std::vector<objectives::Term>
-make_terms(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
-           const parallel::Communicator& comm,
+make_terms(const OpenObjectives<dim>& opened, const Observables<dim>& at,
            std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives) {
   std::vector<objectives::Term> terms;
-  for (const PendingObjective<dim>& one : pending) {
+  for (const OpenObjective<dim>& one : opened) {
     const ObjectiveSpec& spec = *one.spec;
-    auto [objective, states] = make_with_loss(one, time, comm);
+    auto [objective, states] = make_with_loss(one, at);
     objectives.push_back(std::move(objective));
     terms.push_back({spec.where.of("power"), spec.weight, spec.power, std::move(states)});
   }
   return terms;
 }
 
-template <int dim>
-std::vector<PendingObjective<dim>> pend(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete) {
-  std::vector<PendingObjective<dim>> pending;
-  for (const OpenObjective<dim>& one : opened)
-    pending.push_back({one.spec, [make = &one.make, on = &discrete] { return (*make)(*on); }});
-  return pending;
-}
-
 } // namespace
 
 template <int dim>
-OpenObjectives<dim> open_objectives(const ExperimentMesh<dim>& at) {
+OpenObjectives<dim> open_objectives(const Specimen<dim>& at) {
   OpenObjectives<dim> opened;
   for (const auto& spec : at.study.objectives)
     if (spec->experiment == at.experiment) opened.push_back({spec.get(), spec->open(at)});
@@ -93,14 +84,9 @@ std::vector<double> observed_state_times(const TimeSpec& time) {
 }
 
 template <int dim>
-Observation<dim>::Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete)
-    : Observation(pend(opened, discrete), discrete.scene().time, discrete.space().comm()) {}
-
-template <int dim>
-Observation<dim>::Observation(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
-                              const parallel::Communicator& comm)
-    : composition(make_terms(pending, time, comm, objectives), observed_state_times(time)), comm_(comm),
-      times_(observed_state_times(time)), has_seen_(composition.num_states()),
+Observation<dim>::Observation(const OpenObjectives<dim>& opened, const Observables<dim>& at)
+    : composition(make_terms(opened, at, objectives), observed_state_times(at.scene().time)),
+      comm_(at.comm()), times_(observed_state_times(at.scene().time)), has_seen_(composition.num_states()),
       depends_on_steps_(std::ranges::any_of(
           objectives, [](const auto& objective) { return objective->depends_on_step(); })) {
   if (!objectives::why_not_least_squares<dim>(objectives, composition).empty()) return;
@@ -202,8 +188,8 @@ std::vector<double> Observation<dim>::values() const {
   return values;
 }
 
-template OpenObjectives<2> open_objectives(const ExperimentMesh<2>&);
-template OpenObjectives<3> open_objectives(const ExperimentMesh<3>&);
+template OpenObjectives<2> open_objectives(const Specimen<2>&);
+template OpenObjectives<3> open_objectives(const Specimen<3>&);
 template struct Observation<2>;
 template struct Observation<3>;
 

@@ -1,7 +1,5 @@
-#include "app/study/objectives/along_axis.hpp"
-#include "recoil/app/study/objectives/particle_objectives.hpp"
-#include "recoil/objectives/center_of_mass.hpp"
-#include "recoil/objectives/target.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/base/error.hpp"
 
 namespace recoil::app {
 namespace {
@@ -9,26 +7,48 @@ namespace {
 struct CenterOfMass final : ObservedObjectiveOf<CenterOfMass> {
   using ObservedObjectiveOf::ObservedObjectiveOf;
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_center_of_mass<dim>(
-        region_of(*this, discrete), discrete.solver().problem().density,
-        as_observed(*this, discrete.scene().time,
-                    objectives::read_track<dim>(discrete.space().comm(), target)));
+  auto make(const Observables<dim>& at) const {
+    objectives::Comparison<dim> observed{{{}, {"x", "y", "z"}}, {}};
+    observed.tracks.push_back(
+        as_observed(*this, at.scene().time, objectives::read_track<dim>(at.comm(), target)));
+    return objectives::make_misfit<dim>(type->name, at.center_of_mass(type->name, bodies),
+                                        std::move(observed));
   }
-  std::unique_ptr<objectives::Objective<3>> make_on(const ParticleScene& at) const override {
-    return make_particle_center(
-        at.problem, bodies,
-        as_observed(*this, at.scene.time,
-                    objectives::read_track<3>(*at.problem.particles->points->comm, target)));
+};
+
+Key axis_key(const char* doc) {
+  return {.pattern = "/objectives/*/axis",
+          .types = text,
+          .required = true,
+          .choices = "[\"x\", \"y\", \"z\"]",
+          .doc = doc};
+}
+
+/// Base of those that look at one coordinate.
+template <class Type>
+struct AlongAxis : ObjectiveOf<Type> {
+  explicit AlongAxis(const Item& entry) : axis(entry["axis"].text().front() - 'x') {}
+  void check_dimension(int dim) const override {
+    if (axis >= dim)
+      throw InputError(this->where.of("axis"), "there is no z axis in 2D; take \"x\" or \"y\"");
   }
+
+  int axis;
 };
 
 struct Height final : AlongAxis<Height> {
   using AlongAxis::AlongAxis;
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_height<dim>(region_of(*this, discrete), discrete.solver().problem().density,
-                                        axis);
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_component<dim>(type->name, at.center_of_mass(type->name, bodies), axis, -1);
+  }
+};
+
+struct PositionIntegral final : AlongAxis<PositionIntegral> {
+  using AlongAxis::AlongAxis;
+  template <int dim>
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_component<dim>(type->name, at.volume_moment(bodies), axis);
   }
 };
 
@@ -49,9 +69,13 @@ struct VelocityTarget final : ObjectiveOf<VelocityTarget> {
                   std::string(at.scene.time.kind == TimeKind::statics ? "static" : "quasistatic"));
   }
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_velocity<dim>(region_of(*this, discrete),
-                                          Eigen::Map<const Eigen::Matrix<double, dim, 1>>(target.data()));
+  auto make(const Observables<dim>& at) const {
+    const linalg::Vector field(at.node_vectors());
+    std::vector<double> values(field.local().size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = target[i % dim];
+    return objectives::make_square<dim>(type->name,
+                                        at.deviation(type->name, bodies, objectives::VectorField::velocity,
+                                                     objectives::constant_reference(std::move(values))));
   }
 
   std::vector<double> target; ///< [m/s]
@@ -72,20 +96,28 @@ std::vector<ObjectiveType> motion_objectives() {
            .doc = "|c - y|^2 / sd^2, c the centre of mass, y and sd from a CSV file.",
            .keys = {body_key, time_key, observations_key},
            .read = CenterOfMass::read,
+           .asks = ObservableKind::center_of_mass,
            .observes = true,
            .weighs = true,
-           .sees_particles = true,
            .sees_place = true},
           {.name = "height",
            .doc = "-c along the axis, c the centre of mass: minimising it lifts.",
            .keys = {body_key, time_key, axis_key("Direction that counts as upwards.")},
            .read = Height::read,
+           .asks = ObservableKind::center_of_mass,
            .weighs = true,
            .sees_place = true},
           {.name = "velocity",
            .doc = "int |v - target|^2 over the rest volume.",
            .keys = {body_key, time_key, target_key},
-           .read = VelocityTarget::read}};
+           .read = VelocityTarget::read,
+           .asks = ObservableKind::field},
+          {.name = "position_integral",
+           .doc = "int (X + u) along the axis over the rest volume, not divided by it and without density.",
+           .keys = {body_key, time_key, axis_key("the coordinate.")},
+           .read = PositionIntegral::read,
+           .asks = ObservableKind::volume_moment,
+           .sees_place = true}};
 }
 
 } // namespace recoil::app

@@ -2,57 +2,27 @@
 #include <cmath>
 #include <deque>
 
-#include "app/study/objectives/target_option.hpp"
 #include "recoil/app/study/base/entries.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
 
-/// Of the sources of this folder.
-std::vector<ObjectiveType> stress_objectives();
-std::vector<ObjectiveType> max_stress_objectives();
-std::vector<ObjectiveType> target_objectives();
-std::vector<ObjectiveType> signed_distance_target_objectives();
-std::vector<ObjectiveType> polygon_target_objectives();
-std::vector<ObjectiveType> observed_points_objectives();
-std::vector<ObjectiveType> motion_objectives();
-std::vector<ObjectiveType> position_integral_objectives();
-std::vector<ObjectiveType> regularization_objectives();
-std::vector<ObjectiveType> rest_separation_objectives();
-std::vector<ObjectiveType> min_distance_objectives();
-std::vector<ObjectiveType> forces_objectives();
-TargetOption target_over_surface();
-TargetOption target_by_components();
+/// The rows of the sources of this folder.
+std::vector<ObjectiveType> stress_objectives(), target_objectives(), surface_target_objectives(),
+    observed_points_objectives(), motion_objectives(), regularization_objectives(), distances_objectives(),
+    forces_objectives();
 
 /// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
   static const std::vector<ObjectiveType> all = [] {
     std::vector<ObjectiveType> rows;
-    const auto add = [&](std::vector<ObjectiveType> group) {
-      for (ObjectiveType& row : group) rows.push_back(std::move(row));
-    };
-    add(stress_objectives());
-    add(max_stress_objectives());
-    add(target_objectives());
-    add(signed_distance_target_objectives());
-    add(polygon_target_objectives());
-    add(observed_points_objectives());
-    add(motion_objectives());
-    add(position_integral_objectives());
-    add(regularization_objectives());
-    add(rest_separation_objectives());
-    add(min_distance_objectives());
-    add(forces_objectives());
+    for (const auto group :
+         {stress_objectives, target_objectives, surface_target_objectives, observed_points_objectives,
+          motion_objectives, regularization_objectives, distances_objectives, forces_objectives})
+      for (ObjectiveType& row : group()) rows.push_back(std::move(row));
     return rows;
   }();
-  return all;
-}
-
-const std::vector<TargetOption>& target_options() {
-  static const std::vector<TargetOption> all{
-      target_over_surface(),
-      target_by_components(),
-  };
   return all;
 }
 
@@ -263,23 +233,6 @@ void require_surface_ids(const ExperimentScene& at, const ObjectiveSpec& spec,
                   "; ids in this scene: " + list_of(known.ids));
 }
 
-template <int dim>
-objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete) {
-  std::vector<std::int32_t> bodies;
-  const auto& names = discrete.mesh().body_names;
-  for (const std::string& name : spec.bodies) {
-    bodies.push_back(place_in(names, name));
-    if (bodies.back() < 0)
-      throw InputError(spec.where.of("body"), "there is no deformable body '" + name + "'");
-  }
-  return objectives::make_region<dim>(discrete.space(), discrete.solver().problem().geometry,
-                                      std::move(bodies));
-}
-
-std::unique_ptr<objectives::Objective<3>> ObjectiveSpec::make_on(const ParticleScene&) const {
-  throw InputError(where.of("type"), std::string(type->name) + " looks at finite elements");
-}
-
 objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static) {
   if (objective.time) return *objective.time;
   if (is_static || !objective.type->takes_time()) return objectives::FinalState{};
@@ -306,8 +259,5 @@ std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpe
   }
   return {at(0), at(time.steps)};
 }
-
-template objectives::Region<2> region_of(const ObjectiveSpec&, DiscreteScene<2>&);
-template objectives::Region<3> region_of(const ObjectiveSpec&, DiscreteScene<3>&);
 
 } // namespace recoil::app

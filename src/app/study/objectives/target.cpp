@@ -5,13 +5,13 @@
 #include <numeric>
 #include <system_error>
 
+#include <Eigen/Geometry>
 #include <fmt/format.h>
 
 #include "app/study/objectives/match_meshes.hpp"
-#include "app/study/objectives/target_option.hpp"
-#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
-#include "recoil/app/solvers/elastodynamics/scene_values.hpp"
-#include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
+#include "recoil/app/run/finite_values.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/io/hdf5_file.hpp"
@@ -27,79 +27,58 @@ public:
   virtual ~NodalReference() = default;
   /// @throws InputError where it does not reach both ends of `interval` [s]. Not collective.
   virtual void check_interval(const std::array<double, 2>& interval) const = 0;
-  /// The field on a space of the experiment, whatever has moved its mesh. This must outlive it. Collective,
-  /// also when it is called.
-  virtual objectives::ReferenceField on(const fem::FunctionSpace<dim>& space) const = 0;
-};
-
-/// The mesh of the experiment as its trajectories hold it.
-template <int dim>
-struct ReferenceMesh {
-  ReferenceMesh(const Scene& scene, const mesh::DistributedMesh<dim>& mesh)
-      : comm(*mesh.comm), tolerance(1e-10 * (mesh.max_corner - mesh.min_corner).norm()) {
-    const fem::FunctionSpace<dim> space(mesh, body_orders(scene, mesh.body_names));
-    const fem::CellGeometry<dim> geometry(mesh);
-    const TrajectoryOutput<dim> output(space, geometry);
-    std::vector<double> positions;
-    for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
-      for (const double x : space.node_positions()[node]) positions.push_back(x);
-    const std::size_t width = output.width();
-    const auto connectivity =
-        output.cells().template to_blocks<GlobalIndex>(output.connectivity(), output.width());
-    rows.num_nodes = output.nodes().global_size();
-    rows.num_cells = output.cells().global_size();
-    rows.coordinates = output.nodes().template to_blocks<double>(positions, dim);
-    for (std::size_t first = 0; first < connectivity.size(); first += width) {
-      rows.cells.emplace_back().fill(-1);
-      std::copy_n(connectivity.begin() + first, width, rows.cells.back().begin());
-    }
-    first_node = output.nodes().block_begin();
-  }
-
-  const parallel::Communicator& comm;
-  double tolerance; ///< of positions that are the same [m]
-  MeshRows<dim> rows;
-  GlobalIndex first_node = 0; ///< of this rank's block
+  /// The field at the nodes of a run, whatever has moved them. This must outlive it. Collective, also when it
+  /// is called.
+  virtual objectives::ReferenceField on(const Observables<dim>& at) const = 0;
 };
 
 /// @throws InputError where an array of displacements is not one of the experiment's nodes.
 template <int dim>
-void require_nodes(const std::filesystem::path& path, const std::string& where,
-                   const ReferenceMesh<dim>& mesh, const io::ArrayShape& shape) {
-  if (shape.rows == mesh.rows.num_nodes && shape.columns == dim && shape.type == io::ElementType::float64)
-    return;
+void require_nodes(const std::filesystem::path& path, const std::string& where, const MeshRows<dim>& mesh,
+                   const io::ArrayShape& shape) {
+  if (shape.rows == mesh.num_nodes && shape.columns == dim && shape.type == io::ElementType::float64) return;
   throw InputError(
-      where, fmt::format("{} has displacements 'u' of {} nodes in {}D{}, the experiment has {} nodes in "
-                         "{}D; references are on the mesh of the experiment",
-                         path.string(), shape.rows, shape.columns,
-                         shape.type == io::ElementType::float64 ? "" : " that are no doubles",
-                         mesh.rows.num_nodes, dim));
+      where,
+      fmt::format("{} has displacements 'u' of {} nodes in {}D{}, the experiment has {} nodes in "
+                  "{}D; references are on the mesh of the experiment",
+                  path.string(), shape.rows, shape.columns,
+                  shape.type == io::ElementType::float64 ? "" : " that are no doubles", mesh.num_nodes, dim));
+}
+
+/// Below which positions are the same [m].
+template <int dim>
+double matching_tolerance(const parallel::Communicator& comm, const MeshRows<dim>& mesh) {
+  Eigen::AlignedBox<double, dim> box;
+  for (std::size_t i = 0; i < mesh.coordinates.size(); i += dim)
+    box.extend(Eigen::Map<const Eigen::Matrix<double, dim, 1>>(&mesh.coordinates[i]));
+  double squared = 0;
+  for (int i = 0; i < dim; ++i) squared += std::pow(comm.max(box.max()[i]) - comm.min(box.min()[i]), 2);
+  return 1e-10 * std::sqrt(squared);
 }
 
 template <int dim>
 class RunReference final : public NodalReference<dim> {
 public:
   /// @param other_shape whether the run may have the mesh of the experiment in another shape.
-  RunReference(const std::filesystem::path& folder, const std::string& where, const ReferenceMesh<dim>& mesh,
-               bool positions, bool other_shape)
-      : where_(where), folder_(folder), positions_(positions),
-        reader_(std::make_unique<checkpoint::TrajectoryReader>(mesh.comm, folder / "trajectory")) {
+  RunReference(const Specimen<dim>& at, const std::filesystem::path& folder, const std::string& where,
+               const MeshRows<dim>& mesh, bool positions, bool other_shape)
+      : where_(where), folder_(folder), array_(at.displacement_array()), positions_(positions),
+        reader_(std::make_unique<checkpoint::TrajectoryReader>(at.comm(), folder / "trajectory")) {
     for (const stepping::StepRecord& record : reader_->records())
       if (record.completes_nominal && reader_->is_stored(record.id))
         stored_.push_back({record.id, record.time});
     if (stored_.empty()) throw InputError(where_, folder_.string() + " holds no state of a whole step");
-    require_nodes<dim>(folder, where, mesh, reader_->shape(stored_.front().id, "u"));
-    row_of_node_ = find_rows(mesh, other_shape);
+    require_nodes<dim>(folder, where, mesh, reader_->shape(stored_.front().id, array_));
+    row_of_node_ = find_rows(at.comm(), mesh, other_shape);
   }
 
   void check_interval(const std::array<double, 2>& interval) const override {
     for (const double time : interval) around(time);
   }
 
-  objectives::ReferenceField on(const fem::FunctionSpace<dim>& space) const override {
-    const std::vector<GlobalIndex> rows =
-        node_layout(space).template from_blocks<GlobalIndex>(row_of_node_, 1);
-    auto field = std::make_shared<Field>(*this, space, rows);
+  objectives::ReferenceField on(const Observables<dim>& at) const override {
+    auto field =
+        std::make_shared<Field>(*this, at, at.node_rows().template from_blocks<GlobalIndex>(row_of_node_, 1));
     return [field](double time) { return field->at(time); };
   }
 
@@ -111,8 +90,8 @@ private:
   /// What on() returns.
   class Field {
   public:
-    Field(const RunReference& run, const fem::FunctionSpace<dim>& space, std::vector<GlobalIndex> rows)
-        : run_(run), layout_(space.layout()), row_ids_(std::move(rows)), rows_(space.comm(), row_ids_) {
+    Field(const RunReference& run, const Observables<dim>& at, std::vector<GlobalIndex> rows)
+        : run_(run), layout_(at.node_vectors()), row_ids_(std::move(rows)), rows_(at.comm(), row_ids_) {
       if (run_.positions_) rest_ = run_.reader_->template read_static<double>("coordinates", rows_);
     }
     std::span<const double> at(double time) {
@@ -135,8 +114,8 @@ private:
   private:
     /// Displacements of the owned nodes in a stored state.
     std::vector<double> read(GlobalIndex id) const {
-      std::vector<double> u = run_.reader_->read(id, "u", rows_);
-      const std::string array = fmt::format("states/{}/u", id);
+      std::vector<double> u = run_.reader_->read(id, run_.array_, rows_);
+      const std::string array = fmt::format("states/{}/{}", id, run_.array_);
       parallel::collectively(rows_.communicator(), [&] {
         for (std::size_t node = 0; node < row_ids_.size(); ++node)
           require_finite_rows(std::span(u).subspan(node * dim, dim), dim, row_ids_[node], run_.where_,
@@ -153,24 +132,25 @@ private:
   };
 
   /// The row of the run's arrays at each node of the experiment in this rank's block.
-  std::vector<GlobalIndex> find_rows(const ReferenceMesh<dim>& mesh, bool other_shape) const {
+  std::vector<GlobalIndex> find_rows(const parallel::Communicator& comm, const MeshRows<dim>& mesh,
+                                     bool other_shape) const {
+    const double tolerance = matching_tolerance(comm, mesh);
     MeshRows<dim> own;
     own.num_nodes = reader_->static_shape("coordinates").rows;
     own.num_cells = reader_->num_cells();
-    std::vector<GlobalIndex> same(mesh.rows.coordinates.size() / dim);
+    std::vector<GlobalIndex> same(mesh.coordinates.size() / dim);
     std::iota(same.begin(), same.end(), mesh.first_node);
     bool same_cells = false;
     double farthest = 0;
-    if (own.num_nodes == mesh.rows.num_nodes && own.num_cells == mesh.rows.num_cells) {
-      own.coordinates =
-          reader_->template read_static<double>("coordinates", io::BlockLayout(mesh.comm, same));
+    if (own.num_nodes == mesh.num_nodes && own.num_cells == mesh.num_cells) {
+      own.coordinates = reader_->template read_static<double>("coordinates", io::BlockLayout(comm, same));
       own.cells = reader_->read_cells();
       for (std::size_t i = 0; i < own.coordinates.size(); ++i)
-        farthest = std::max(farthest, std::abs(own.coordinates[i] - mesh.rows.coordinates[i]));
-      farthest = mesh.comm.max(farthest);
-      same_cells = mesh.comm.all(own.cells == mesh.rows.cells);
-      if (same_cells && farthest <= mesh.tolerance) return same;
-      if (auto found = match_nodes(mesh.comm, mesh.rows, own, mesh.tolerance)) return std::move(*found);
+        farthest = std::max(farthest, std::abs(own.coordinates[i] - mesh.coordinates[i]));
+      farthest = comm.max(farthest);
+      same_cells = comm.all(own.cells == mesh.cells);
+      if (same_cells && farthest <= tolerance) return same;
+      if (auto found = match_nodes(comm, mesh, own, tolerance)) return std::move(*found);
     }
     if (same_cells && other_shape) {
       log_warning(
@@ -187,17 +167,17 @@ private:
                     !same_cells ? std::string("its elements are others")
                                 : fmt::format("its nodes lie up to {:g} m elsewhere", farthest)));
   }
-  double tolerance() const {
+  double time_tolerance() const {
     return stored_.size() < 2 ? 1e-12
                               : 1e-6 * (stored_.back().time - stored_.front().time) / (stored_.size() - 1);
   }
   /// The stored states before and after a time, twice the same on one of them.
   std::pair<Stored, Stored> around(double time) const {
-    const auto after = std::ranges::lower_bound(stored_, time - tolerance(), {}, &Stored::time);
+    const auto after = std::ranges::lower_bound(stored_, time - time_tolerance(), {}, &Stored::time);
     if (after == stored_.end())
       throw InputError(
           where_, fmt::format("the reference ends at t = {:g}, {:g} is needed", stored_.back().time, time));
-    if (std::abs(after->time - time) <= tolerance()) return {*after, *after};
+    if (std::abs(after->time - time) <= time_tolerance()) return {*after, *after};
     if (after == stored_.begin())
       throw InputError(where_,
                        fmt::format("the reference starts at t = {:g}, {:g} is needed", after->time, time));
@@ -206,6 +186,7 @@ private:
 
   std::string where_;
   std::filesystem::path folder_;
+  std::string array_; ///< of displacements
   bool positions_;
   std::unique_ptr<checkpoint::TrajectoryReader> reader_;
   std::vector<Stored> stored_;
@@ -216,26 +197,26 @@ private:
 template <int dim>
 class FileReference final : public NodalReference<dim> {
 public:
-  FileReference(const std::filesystem::path& path, const std::string& where, const ReferenceMesh<dim>& mesh,
-                bool positions) {
-    block_ = parallel::collectively(mesh.comm, [&] {
+  FileReference(const parallel::Communicator& comm, const std::filesystem::path& path,
+                const std::string& where, const MeshRows<dim>& mesh, bool positions) {
+    block_ = parallel::collectively(comm, [&] {
       const io::Hdf5Reader file(path);
       if (!file.contains("u"))
         throw InputError(where, path.string() + " holds no array 'u', the displacements of the nodes");
       require_nodes<dim>(path, where, mesh, file.shape("u"));
-      const auto end = mesh.first_node + (mesh.rows.coordinates.size() / dim);
+      const auto end = mesh.first_node + (mesh.coordinates.size() / dim);
       auto u = file.read_rows<double>("u", mesh.first_node, end);
       require_finite_rows(u, dim, mesh.first_node, where, path, "u");
       return u;
     });
     if (positions)
-      for (std::size_t i = 0; i < block_.size(); ++i) block_[i] += mesh.rows.coordinates[i];
+      for (std::size_t i = 0; i < block_.size(); ++i) block_[i] += mesh.coordinates[i];
   }
 
   void check_interval(const std::array<double, 2>&) const override {}
 
-  objectives::ReferenceField on(const fem::FunctionSpace<dim>& space) const override {
-    const linalg::Vector field(space.layout(), node_layout(space).template from_blocks<double>(block_, dim));
+  objectives::ReferenceField on(const Observables<dim>& at) const override {
+    const linalg::Vector field(at.node_vectors(), at.node_rows().template from_blocks<double>(block_, dim));
     return objectives::constant_reference({field.local().begin(), field.local().end()});
   }
 
@@ -250,27 +231,27 @@ private:
 /// - an HDF5 file with one array `u` for all times, a row of dim numbers [m] per node in the order of the
 ///   trajectory. Positions are those of `mesh` plus u.
 /// @param where for messages.
-/// @param mesh of the scene as its files give it, moved by no shape.
 /// @param positions whether positions are compared, not displacements.
 /// Collective. @throws InputError on every rank, at `where`, for a file of another mesh or with values that
 /// are not finite.
 template <int dim>
 std::unique_ptr<const NodalReference<dim>>
-open_reference(const std::filesystem::path& path, const std::string& where, const Scene& scene,
-               const mesh::DistributedMesh<dim>& mesh, bool positions, bool other_shape) {
-  const ReferenceMesh<dim> own(scene, mesh);
+open_reference(const Specimen<dim>& at, const std::filesystem::path& path, const std::string& where,
+               bool positions, bool other_shape) {
+  const MeshRows<dim> mesh = at.rows();
   // The first rank's look decides, as the others may see an older state of the file system.
   std::error_code error;
-  if (mesh.comm->any(mesh.comm->rank() == 0 && std::filesystem::is_directory(path, error)))
-    return std::make_unique<RunReference<dim>>(path, where, own, positions, other_shape);
-  return std::make_unique<FileReference<dim>>(path, where, own, positions);
+  if (at.comm().any(at.comm().rank() == 0 && std::filesystem::is_directory(path, error)))
+    return std::make_unique<RunReference<dim>>(at, path, where, mesh, positions, other_shape);
+  return std::make_unique<FileReference<dim>>(at.comm(), path, where, mesh, positions);
 }
 
 /// target_displacement, target_position.
 struct NodalTarget final : ObjectiveOf<NodalTarget> {
   explicit NodalTarget(const Item& entry)
       : positions(entry["type"].text() == "target_position"), path(entry["reference"].text()) {
-    for (const TargetOption& option : target_options()) option.read(entry, part);
+    read_surface(entry);
+    read_components(entry);
     if (std::filesystem::is_directory(path) && !std::filesystem::exists(path / "scene.json"))
       entry["reference"].fail(
           path.string() +
@@ -279,12 +260,11 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
   }
 
   void check_dimension(int dim) const override {
-    for (const TargetOption& option : target_options())
-      if (option.check_dimension) option.check_dimension(part, where, dim);
+    if (std::ranges::any_of(components, [&](int axis) { return axis >= dim; }))
+      throw InputError(where.of("components"), "there is no z component in 2D; take \"x\", \"y\" or both");
   }
   void check(const ExperimentScene& at) const override {
-    for (const TargetOption& option : target_options())
-      if (option.check) option.check(part, *this, at);
+    if (facets) require_surface_ids(at, *this, *facets);
   }
   std::vector<std::filesystem::path> files() const override {
     std::error_code error;
@@ -292,37 +272,72 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
     return {path};
   }
 
+  std::map<std::string, ObservableKind> asks_also() const override {
+    if (!facets) return {};
+    return {{where.keys.contains("boundary") ? "boundary" : "over", ObservableKind::boundary}};
+  }
+
   template <int dim>
-  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
+  ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
     const bool shape = std::ranges::any_of(at.study.parameters, [&](const ParameterSpec& parameter) {
       return parameter.kind->changes(parameters::quantities::vertices) && parameter.acts_in(at.experiment);
     });
     const std::shared_ptr<const NodalReference<dim>> reference =
-        open_reference<dim>(path, where.of("reference"), at.scene, at.mesh, positions, positions && shape);
-    return [this, reference](DiscreteScene<dim>& discrete) {
-      reference->check_interval(observed_interval(*this, discrete.scene().time));
-      const auto make =
-          positions ? objectives::make_target_position<dim> : objectives::make_target_displacement<dim>;
-      return make(region_of(*this, discrete), reference->on(discrete.space()), part.facets, part.components);
+        open_reference<dim>(at, path, where.of("reference"), positions, positions && shape);
+    return [this, reference](const Observables<dim>& at) {
+      reference->check_interval(observed_interval(*this, at.scene().time));
+      return objectives::make_square<dim>(
+          type->name,
+          at.deviation(type->name, bodies,
+                       positions ? objectives::VectorField::position : objectives::VectorField::displacement,
+                       reference->on(at), facets, components));
     };
   }
 
   bool positions;
-  std::filesystem::path path; ///< run folder or HDF5 file
-  TargetPart part;
+  std::filesystem::path path;                       ///< run folder or HDF5 file
+  std::optional<potentials::FacetSelection> facets; ///< of the boundary; none: over the volume
+  std::vector<int> components;                      ///< that are compared; none: all
+
+private:
+  void read_surface(const Item& entry) {
+    const bool is_written = entry.has("over");
+    if (is_written && entry["over"].text() == "volume" && entry.has("boundary"))
+      entry["boundary"].fail("is for a difference over the boundary; leave `over`, or `boundary`, out");
+    if (entry.has("boundary") || (is_written && entry["over"].text() == "boundary"))
+      facets = facets_of(entry);
+  }
+  void read_components(const Item& entry) {
+    if (!entry.has("components")) return;
+    for (const Item& name : entry["components"].items()) {
+      components.push_back(name.text().front() - 'x');
+      if (std::ranges::count(components, components.back()) > 1) name.fail("stands there twice");
+    }
+  }
 };
 
 std::vector<Key> nodal_target_keys() {
-  std::vector<Key> keys{body_key, time_key};
-  for (const TargetOption& option : target_options())
-    std::ranges::copy(option.keys, std::back_inserter(keys));
-  keys.push_back(
-      {.pattern = "/objectives/*/reference",
-       .types = path | folder,
-       .required = true,
-       .doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
-              "row per node in [file order](#file-order), for all times; see [below](#references)."});
-  return keys;
+  return {body_key,
+          time_key,
+          {.pattern = "/objectives/*/over",
+           .types = text,
+           .implied = "`volume`",
+           .choices = "[\"volume\", \"boundary\"]",
+           .doc = "Where the difference is integrated; with `boundary` it is over its facets."},
+          boundary_key,
+          {.pattern = "/objectives/*/components",
+           .types = one_or_list,
+           .items = text,
+           .length = {1, 3},
+           .implied = "all",
+           .choices = "[\"x\", \"y\", \"z\"]",
+           .doc = "Those of the vectors that are compared."},
+          {.pattern = "/objectives/*/reference",
+           .types = path | folder,
+           .required = true,
+           .doc =
+               "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
+               "row per node in [file order](#file-order), for all times; see [below](#references)."}};
 }
 
 } // namespace
@@ -332,12 +347,14 @@ std::vector<ObjectiveType> target_objectives() {
            .doc = "int |u - u*|^2 with the displacement u* of the reference.",
            .keys = nodal_target_keys(),
            .read = NodalTarget::read,
+           .asks = ObservableKind::field,
            .keeps_mesh = true,
            .sees_place = true},
           {.name = "target_position",
            .doc = "int |X + u - x*|^2 with the position x* of the reference.",
            .keys = nodal_target_keys(),
            .read = NodalTarget::read,
+           .asks = ObservableKind::field,
            .keeps_mesh = true,
            .sees_place = true}};
 }

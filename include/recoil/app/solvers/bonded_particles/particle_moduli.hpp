@@ -19,7 +19,7 @@ struct LatticeModuli {
   particles::IsotropicModuli means = {}; ///< [Pa]
 };
 
-/// Of all bodies of a scene that are lattices with bonds between nearest neighbours, from
+/// The moduli of all bodies of a scene that are lattices with bonds between nearest neighbours, from
 /// particles::effective_stiffness times the square of `section`: stretching and shearing of bonds are in
 /// proportion to their sections, bending and torsion do not matter. They hold inside of a body; free surfaces
 /// are softer. Not collective.

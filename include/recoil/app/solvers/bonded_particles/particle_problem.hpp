@@ -27,14 +27,14 @@ solvers::BondedParticles make_particle_problem(const parallel::Communicator& com
                                                const particles::ParticleSet& bodies,
                                                const std::vector<mesh::SurfaceMesh>& obstacles,
                                                const std::vector<int>& owners = {});
-/// The same with the solver, in the initial state.
+/// The solver of make_particle_problem(), in the initial state.
 std::unique_ptr<solvers::BondedParticlesSolver>
 make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
                      const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles,
                      const std::vector<int>& owners = {});
 
-/// The same of a scene that was just loaded; owners of another number of particles than it has are of no
-/// account. Collective.
+/// The solver of a scene that was just loaded; `owners` are ignored where their number is not that of its
+/// particles. Collective.
 std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const parallel::Communicator& comm,
                                                                      const LoadedScene& loaded,
                                                                      std::vector<int> owners = {});

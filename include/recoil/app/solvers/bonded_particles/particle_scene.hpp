@@ -28,7 +28,7 @@ struct ParticleBody {
   Eigen::Vector3d rotation = Eigen::Vector3d::Zero(); ///< rotation vector of the lattice [degrees]
   bool whole_spheres = true;                          ///< inside of the surface, or their centres alone
   int seed = 0;
-  /// Of the gap between bonded particles, over the sum of their radii; none: 1e-6, or bonds of the file.
+  /// The largest gap between bonded particles over the sum of their radii; none: 1e-6, or bonds of the file.
   std::optional<double> bond_tolerance;
   std::string where;
 

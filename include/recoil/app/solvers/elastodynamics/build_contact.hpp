@@ -1,7 +1,7 @@
 #pragma once
 
 #include "recoil/app/run/scene_contact.hpp"
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 
 namespace recoil::app {

@@ -5,7 +5,7 @@
 
 #include "recoil/app/solvers/elastodynamics/cell_overrides.hpp"
 #include "recoil/app/solvers/elastodynamics/element_scene.hpp"
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 #include "recoil/stepping/history.hpp"

@@ -6,7 +6,7 @@
 #include "recoil/app/run/load_scene.hpp"
 #include "recoil/app/solvers/elastodynamics/cell_overrides.hpp"
 #include "recoil/app/solvers/elastodynamics/element_scene.hpp"
-#include "recoil/mesh/distributed_obstacles.hpp"
+#include "recoil/mesh/distributed_surfaces.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 
 namespace recoil::app {

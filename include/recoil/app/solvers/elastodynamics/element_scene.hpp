@@ -85,9 +85,10 @@ struct ElementScene : SolverSceneOf<ElementScene> {
   SpaceSpec space;
   std::vector<MaterialEntry> materials;
   SolverSpec solver;
+  int bdf_order = 1; ///< 1..6; start-up raises the order by one per step
 
   std::vector<std::filesystem::path> files() const override;
-  stepping::Entries scheme(const TimeSpec& time) const override;
+  stepping::Entries scheme() const override;
 };
 
 /// @pre the scene is of finite elements.
@@ -97,7 +98,7 @@ inline const ElementScene& elements_of(const Scene& scene) { return part_of<Elem
 /// The material of an element: the last entry that names its body or volume id; nullptr if none does.
 const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id);
 
-/// Index into ElementScene::materials of find_material; -1 if none, as in scenes of other solvers.
+/// Index into ElementScene::materials of find_material; -1 if none.
 int find_material_index(const Scene& scene, const std::string& body, int volume_id);
 
 /// Order of the Lagrange basis on a body.

@@ -28,7 +28,7 @@ public:
             const std::string& where);
 
 private:
-  /// Those from the first to the last that the local cells of a body need.
+  /// The values from the first to the last that the local cells of a body need.
   struct Rows {
     bool of_files = true; ///< else of the mesh that is solved on
     GlobalIndex begin = 0;

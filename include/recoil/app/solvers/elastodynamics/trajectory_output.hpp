@@ -17,7 +17,7 @@ class TrajectoryOutput final : public RunOutput {
 public:
   /// `space` and `geometry` must outlive the output. Collective.
   TrajectoryOutput(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry);
-  /// Of a run of `solver`, which must outlive the output, with these fields. Collective.
+  /// The output of a run of `solver`, which must outlive it, with these fields. Collective.
   TrajectoryOutput(const solvers::ElastodynamicsSolver<dim>& solver, std::vector<OutputField> fields);
 
   const io::BlockLayout& nodes() const override { return nodes_; }

@@ -139,16 +139,15 @@ struct ParameterSpec {
 
 struct ObjectiveType;
 struct ExperimentScene;
-struct ParticleScene;
+enum class ObservableKind;
 template <int dim>
-struct ExperimentMesh;
+class Specimen;
 template <int dim>
-class DiscreteScene;
+class Observables;
 
-/// Builds an objective on a discrete scene, which must outlive it. Collective. @throws InputError on every
-/// rank.
+/// Builds an objective of what can be seen of a run. Collective. @throws InputError on every rank.
 template <int dim>
-using ObjectiveMaker = std::function<std::unique_ptr<objectives::Objective<dim>>(DiscreteScene<dim>&)>;
+using ObjectiveMaker = std::function<std::unique_ptr<objectives::Objective<dim>>(const Observables<dim>&)>;
 
 /// An objective of a study: what the entries of all types have. A class for each type, in
 /// src/app/study/objectives, holds the rest.
@@ -171,13 +170,12 @@ public:
   virtual void check_dimension(int) const {}
   /// @throws InputError where it does not fit its scene; bodies and times have been checked.
   virtual void check(const ExperimentScene&) const {}
-  /// Finds and reads, once for all runs of an experiment, what belongs to its mesh before a parameter moves
-  /// it. This and `at` must outlive the result. Collective. @throws InputError on every rank.
-  virtual ObjectiveMaker<2> open(const ExperimentMesh<2>& at) const = 0;
-  virtual ObjectiveMaker<3> open(const ExperimentMesh<3>& at) const = 0;
-  /// Builds it on bonded particles, which must outlive it. Collective. @throws InputError on every rank.
-  /// @pre ObjectiveType::sees_particles.
-  virtual std::unique_ptr<objectives::Objective<3>> make_on(const ParticleScene& at) const;
+  /// Keys that ask more of a solver than its type does.
+  virtual std::map<std::string, ObservableKind> asks_also() const { return {}; }
+  /// Finds and reads, once for all runs of an experiment, what belongs to its bodies before a parameter moves
+  /// them. This and the study must outlive the result. Collective. @throws InputError on every rank.
+  virtual ObjectiveMaker<2> open(const Specimen<2>& at) const = 0;
+  virtual ObjectiveMaker<3> open(const Specimen<3>& at) const = 0;
 };
 
 /// A point of a body that is observed.

@@ -17,15 +17,8 @@ namespace recoil::app {
 class DesignSpace {
 public:
   /// The values of a parameter that is not tied.
-  struct Block {
-    int parameter = 0;
-    int components = 1;
-    bool is_replicated = true;
-    std::vector<GlobalIndex> ids;   ///< see FieldSlots
-    std::vector<std::string> names; ///< see FieldSlots
-    GlobalIndex num_rows = 0;
-    std::size_t first = 0;          ///< number of its first value
-    inverse::ElementMesh mesh = {}; ///< see FieldSlots
+  struct Block : ParameterSlots {
+    std::size_t first = 0; ///< number of its first value
 
     std::size_t size() const { return ids.size() * components; }
   };

@@ -11,6 +11,7 @@
 #include "recoil/app/study/base/study_folder.hpp"
 #include "recoil/app/study/fields/parameter_values.hpp"
 #include "recoil/app/study/objectives/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/observables_on_meshes.hpp"
 #include "recoil/app/study/remesh/remesh_scene.hpp"
 #include "recoil/app/study/remesh/shape_path.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
@@ -128,7 +129,6 @@ public:
   /// The problem that at() gives.
   virtual std::unique_ptr<ExperimentProblem> problem_at(const ParameterValues& values) const = 0;
   std::string parameter_name(std::size_t k) const override { return study_.parameters[parameters_[k]].name; }
-  int history() const override { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
   const parallel::Communicator& comm() const override { return comm_; }
 
   const Study& study() const { return study_; }
@@ -234,12 +234,25 @@ protected:
   ParameterValues start_;
 };
 
-/// An experiment whose parameters are fields in `dim` dimensions.
+/// An experiment whose parameters are fields in `dim` dimensions. Where nothing is overridden, every rank
+/// holds all values of a field; those per bond belong to the first one.
 template <int dim>
 class FieldExperiment : public ExperimentModel {
 public:
   using ExperimentModel::ExperimentModel;
 
+  /// The problem that problem_at() gives.
+  virtual std::unique_ptr<ObservedProblem<dim>> observed_at(const ParameterValues& values) const = 0;
+  std::unique_ptr<ExperimentProblem> problem_at(const ParameterValues& values) const final {
+    return observed_at(values);
+  }
+  FieldSlots slots(std::size_t field) const override;
+  ObjectiveKind check_start() const override { return observed_at(start_)->observation().kind(); }
+  ResidualRows residual_rows() const override { return observed_at(start_)->observation().rows(); }
+  void write_values(io::Hdf5Writer& file, const std::string& name, std::size_t field,
+                    const std::vector<double>& values) const override;
+  std::vector<double> read_values(const io::Hdf5Reader& file, const std::string& name,
+                                  std::size_t field) const override;
   const std::vector<std::string>& bodies(std::size_t k) const override { return fields_[k].slot_names; }
   bool is_replicated(std::size_t k) const override {
     return fields_[k].extent == ParameterField<dim>::Extent::replicated;
@@ -276,7 +289,8 @@ public:
   ExperimentOnMesh(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
                    const Interrupts& interrupts);
 
-  std::unique_ptr<ExperimentProblem> problem_at(const ParameterValues& values) const override;
+  int history() const override;
+  std::unique_ptr<ObservedProblem<dim>> observed_at(const ParameterValues& values) const override;
   FieldSlots slots(std::size_t field) const override;
   ObjectiveKind check_start() const override;
   ResidualRows residual_rows() const override;

@@ -25,21 +25,24 @@ std::vector<double> read_start_values(const ParameterField<dim>& field, const pa
 
 using inverse::ParameterValues;
 
-/// The values that a parameter has in one experiment, over all its ranks: slot by slot, `components` numbers
-/// each.
-struct FieldSlots {
+/// The slots of a parameter, over all ranks, with `components` numbers each.
+struct ParameterSlots {
   int parameter = 0; ///< index in Study::parameters
   int components = 1;
   bool is_replicated = true;    ///< else one slot per element or vertex
   std::vector<GlobalIndex> ids; ///< per slot: 0, 1, .. or input ids of cells or vertices, ascending
   /// Bodies or obstacles, each with equally many slots in a row; empty where there is no value per body.
   std::vector<std::string> names;
-  GlobalIndex num_rows = 0;  ///< elements or vertices of all bodies
-  std::vector<double> start; ///< values to start from
-  std::vector<double> sizes; ///< what relative changes of values are relative to
+  GlobalIndex num_rows = 0; ///< elements or vertices of all bodies
   /// The elements of the slots, in their order, where the prior is correlated: in the first experiment of the
   /// parameter, which has the same elements in all.
   inverse::ElementMesh mesh = {};
+};
+
+/// The values that a parameter has in one experiment.
+struct FieldSlots : ParameterSlots {
+  std::vector<double> start; ///< values to start from
+  std::vector<double> sizes; ///< what relative changes of values are relative to
 
   std::size_t slots_per_name() const { return ids.size() / names.size(); }
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "recoil/app/study/base/study.hpp"
+#include "recoil/base/option_names.hpp"
 
 namespace recoil::app {
 
@@ -30,6 +31,8 @@ StudyFile read_resolved_study(const std::string& resolved, const std::string& lo
 
 /// JSON Schema (draft 2020-12) of study files, from the same table of keys that read_study checks against.
 std::string study_json_schema();
+/// The keys of studies by which users give options of kernels.
+OptionNames study_option_names();
 /// docs/study.md, from the same table.
 std::string study_markdown();
 

@@ -28,12 +28,12 @@ struct ParticleWeightsOf {
   const ParameterField<3>& field() const { return of_field; }
 };
 
-/// What values are put into before the problem of an experiment is built.
+/// The scene of bonded particles that values are put into before its problem is built.
 struct ParticleInputs {
   Scene& scene;
 };
 
-/// A scene that is written with values, and its resolved form.
+/// A scene with values put in, and its JSON, which is being written.
 struct ParticleDraft {
   const Scene& scene;
   nlohmann::json& json;
@@ -57,7 +57,7 @@ struct ParticleActions {
   double particles::BondConstants::*of_bond = nullptr;
 };
 
-// Of rows of the table of kinds.
+// The actions that rows of the table of kinds name.
 extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_density, particle_gravity,
     particle_displacement, particle_velocity, particle_spin, particle_motion, force_on_particles,
     particle_friction, bond_tensile_strength, bond_shear_strength;

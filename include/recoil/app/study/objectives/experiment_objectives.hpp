@@ -15,7 +15,7 @@
 
 namespace recoil::app {
 
-/// An objective with what belongs to the mesh of its experiment.
+/// An objective with what belongs to the bodies of its experiment.
 template <int dim>
 struct OpenObjective {
   const ObjectiveSpec* spec;
@@ -24,17 +24,10 @@ struct OpenObjective {
 template <int dim>
 using OpenObjectives = std::vector<OpenObjective<dim>>;
 
-/// An objective that is built when its turn comes. Collective. @throws InputError on every rank.
-template <int dim>
-struct PendingObjective {
-  const ObjectiveSpec* spec;
-  std::function<std::unique_ptr<objectives::Objective<dim>>()> make;
-};
-
-/// Those of an experiment, opened on its mesh as its files give it. Collective.
+/// The objectives of an experiment, opened on its bodies as its files give them. Collective.
 /// @throws InputError on every rank, at the objective's place.
 template <int dim>
-OpenObjectives<dim> open_objectives(const ExperimentMesh<dim>& at);
+OpenObjectives<dim> open_objectives(const Specimen<dim>& at);
 
 /// Times of the states that objectives see: the start and the end of every nominal step [s].
 std::vector<double> observed_state_times(const TimeSpec& time);
@@ -82,12 +75,9 @@ struct Observation {
   std::vector<double> residuals;
   std::vector<std::size_t> first_residual;
 
-  /// `comm` and what the objectives are built on must outlive it. Collective. @throws InputError on every
-  /// rank, at the objective's place, also where one has no value at a time at which it is needed.
-  Observation(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
-              const parallel::Communicator& comm);
-  /// On a discrete scene; both must outlive it.
-  Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete);
+  /// `opened` and what `at` sees must outlive it. Collective. @throws InputError on every rank, at the
+  /// objective's place, also where one has no value at a time at which it is needed.
+  Observation(const OpenObjectives<dim>& opened, const Observables<dim>& at);
 
   /// Collective.
   ObjectiveKind kind() const;

@@ -2,11 +2,8 @@
 
 #include "recoil/app/scene/item.hpp"
 #include "recoil/app/scene/keys.hpp"
-#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 #include "recoil/app/study/base/experiment_scene.hpp"
-#include "recoil/objectives/markers.hpp"
-#include "recoil/objectives/objective.hpp"
-#include "recoil/objectives/region.hpp"
+#include "recoil/app/study/objectives/observables.hpp"
 #include "recoil/potentials/loads.hpp"
 
 /// What a type of objective consists of, and what the types share. Each group of types is
@@ -24,12 +21,12 @@ struct ObjectiveType {
   std::vector<Key> keys;
   /// Reads the values of these keys from an entry that has been checked against them.
   std::unique_ptr<ObjectiveSpec> (*read)(const Item& entry);
+  ObservableKind asks;             ///< what a solver must have for it
   bool observes = false;           ///< is compared with a CSV file of observations
   bool is_sampled = false;         ///< each of which counts once, where `time` is not written
   bool uses_markers = false;       ///< of the study
   bool weighs = false;             ///< depends on the density, whether there is inertia or not
   bool keeps_mesh = false;         ///< has points or nodes of the meshes of the scene, which new ones lack
-  bool sees_particles = false;     ///< can be one of bonded particles: ObjectiveSpec::make_on()
   bool compares_materials = false; ///< of those without `time`: depends on the law, otherwise on the shape
   bool sees_place = false;         ///< changes where bodies move as a whole, without deforming
 
@@ -96,19 +93,6 @@ objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is
 /// Whether it looks at each observation once, in place of these.
 bool counts_observations_once(const ObjectiveSpec& objective, bool is_static);
 
-/// An experiment on the mesh that its files give.
-template <int dim>
-struct ExperimentMesh {
-  const Study& study;
-  int experiment; ///< index in Study::experiments
-  const Scene& scene;
-  const mesh::DistributedMesh<dim>& mesh;
-};
-
-/// The bodies of an objective. Collective. @throws InputError on every rank for an unknown one.
-template <int dim>
-objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete);
-
 /// A track as an objective looks at it: between its observations or not.
 template <int dim>
 objectives::Track<dim> as_observed(const ObjectiveSpec& spec, const TimeSpec& time,
@@ -121,18 +105,19 @@ objectives::Track<dim> as_observed(const ObjectiveSpec& spec, const TimeSpec& ti
 std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time);
 
 /// Base of a type of objective, written once for both dimensions: `Type(const Item& entry)` reads its keys,
-/// `make(DiscreteScene<dim>&)` builds it. A type that keeps something of the mesh has its own `open_in`.
+/// `make(const Observables<dim>&)` builds it. A type that keeps something of the bodies has its own
+/// `open_in`.
 template <class Type>
 class ObjectiveOf : public ObjectiveSpec {
 public:
   static std::unique_ptr<ObjectiveSpec> read(const Item& entry) { return std::make_unique<Type>(entry); }
-  ObjectiveMaker<2> open(const ExperimentMesh<2>& at) const final { return self().open_in(at); }
-  ObjectiveMaker<3> open(const ExperimentMesh<3>& at) const final { return self().open_in(at); }
+  ObjectiveMaker<2> open(const Specimen<2>& at) const final { return self().open_in(at); }
+  ObjectiveMaker<3> open(const Specimen<3>& at) const final { return self().open_in(at); }
 
 protected:
   template <int dim>
-  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>&) const {
-    return [this](DiscreteScene<dim>& discrete) { return self().make(discrete); };
+  ObjectiveMaker<dim> open_in(const Specimen<dim>&) const {
+    return [this](const Observables<dim>& at) { return self().make(at); };
   }
 
 private:

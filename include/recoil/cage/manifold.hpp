@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+
+#include "recoil/cage/facet_mesh.hpp"
+
+namespace recoil::cage {
+
+/// Triangles as a manifold, made by giving vertices several numbers.
+struct ManifoldSurface {
+  FacetMesh<3> mesh;
+  std::vector<std::int32_t> facet_sources;  ///< triangle of the input that each is (a part of)
+  std::vector<std::int32_t> vertex_sources; ///< vertex of the input, -1 for midpoints
+  bool is_closed; ///< every edge has as many triangles that run along it as against it
+};
+
+/// Splits the edges and vertices at which a closed, consistently oriented surface is no manifold. Around an
+/// edge with 2 n triangles those are paired that enclose a wedge of the inside, by their angles; vertices
+/// come in as many copies as they have fans of paired triangles; an edge that stays doubled gets a midpoint.
+/// Copies have equal positions. Without effect on the numbers of facets of a manifold.
+ManifoldSurface split_to_manifold(std::span<const Point<3>> vertices,
+                                  std::span<const std::array<std::int32_t, 3>> triangles);
+
+/// Whether each edge lies in two triangles with opposite directions, and the triangles of each vertex form
+/// one fan.
+bool is_closed_manifold(const FacetMesh<3>& mesh);
+/// Whether every vertex begins one edge and ends one: closed, oriented polylines.
+bool is_closed_manifold(const FacetMesh<2>& mesh);
+
+} // namespace recoil::cage
