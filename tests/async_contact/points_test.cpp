@@ -124,7 +124,10 @@ TEST(AsyncPoints, RestitutionIsThatOfTheSpeeds) {
   for (const double e : {1.0, 0.9, 0.8, 0.7, 0.5, 0.2, 0.0}) {
     Integrator run(falling_ball(e));
     run.advance_to(1);
-    EXPECT_NEAR(run.velocity(0).z(), e, 0.005) << e;
+    // Layers push back in full as long as the ball approaches. The last kick of these is at most h w^2 times
+    // the depth v / w that is reached, 2 alpha v, of which what is left after it has stopped the ball cannot
+    // be taken back: e = 0 leaves between 0 and 2 alpha (in another phase of the clock .002 of v).
+    EXPECT_NEAR(run.velocity(0).z(), e, e > 0 ? 0.005 : 2 * 0.01) << e;
     EXPECT_DOUBLE_EQ(run.velocity(0).x(), 0.3);
     EXPECT_NEAR(run.ledger().restitution, 1 - e * e, 0.01);
     expect_balance(run, 1.09, 0.01);
@@ -233,12 +236,30 @@ TEST(AsyncPoints, ContinuedRunsAreTheSameBitForBit) {
     whole.advance_to(0.2);
     Integrator first(model);
     first.advance_to(0.0713);
-    Integrator second(model, first.state(), Certificates::windows);
+    const std::vector<double> numbers = to_numbers(first.state());
+    Integrator second(model, from_numbers(numbers), Certificates::windows);
     second.advance_to(0.13);
     Integrator third(model, second.state());
     third.advance_to(0.2);
     expect_same(whole, third);
   }
+}
+
+TEST(AsyncPoints, DamagedStatesAreRefused) {
+  Model model = random_discs(4, 0.2, 1);
+  Integrator run(model);
+  std::vector<double> numbers = to_numbers(run.state());
+  EXPECT_THROW(from_numbers(std::span(numbers).first(numbers.size() - 1)), InputError);
+  EXPECT_THROW(from_numbers({}), InputError);
+  std::vector<double> longer = numbers;
+  longer.push_back(0);
+  EXPECT_THROW(from_numbers(longer), InputError);
+  numbers[0] = 7;
+  EXPECT_THROW(from_numbers(numbers), InputError);
+  // Of another model.
+  IntegratorState state = run.state();
+  state.vertices.pop_back();
+  EXPECT_THROW(Integrator(model, state), InputError);
 }
 
 /// A point on a plane that is tilted by the direction of gravity.
@@ -247,6 +268,10 @@ Model point_on_slope(double slope, double friction, double anchor, double speed)
   model.add_sphere({0, 0, 0.0199}, {speed, 0, 0}, 1, 0);
   model.add_plane({0, 0, 0}, {0, 0, 1});
   model.gravity = 9.81 * Eigen::Vector3d(std::sin(slope), 0, -std::cos(slope));
+  // A kick of gravity gives the point at rest m (g h)^2 / 2, which contact without restitution takes away
+  // before the next one: an energy of m g^2 h / 2 per time that is dissipated and came from no height, 0.005
+  // J/s with this step.
+  model.gravity_step = 1e-4;
   model.contact = {.eta = 1e-2,
                    .stiffness = 1e4,
                    .alpha = 0.01,

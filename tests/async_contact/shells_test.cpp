@@ -104,7 +104,11 @@ TEST(AsyncShells, CrumpledSheetsDoNotIntersect) {
     text.add_grid(7, 7, [](double s, double t) {
       return Eigen::Vector3d(0.14 * s, 0.14 * t, 0.003 * std::sin(17 * s * t));
     });
-    Shells shells(text, cloth());
+    ShellMaterial material = cloth();
+    // Where friction holds a vertex, each kick of a membrane is an energy (h F)^2 / 2 m that friction takes
+    // away: dissipation of first order in the step, beyond what the ledger's tolerance allows with 0.1.
+    material.alpha = 0.025;
+    Shells shells(text, material);
     std::mt19937 generator(seed);
     std::uniform_real_distribution<double> number(-1, 1);
     for (Eigen::Vector3d& v : shells.model.velocities)
@@ -145,10 +149,21 @@ TEST(AsyncShells, AHangingStripIsStretchedByItsWeight) {
   shells.model.gravity_step = 1e-4;
   Integrator run(shells.model);
   ASSERT_EQ(run.advance_to(1.5), Outcome::reached);
-  double lowest = 0;
-  for (const Eigen::Vector3d& x : run.positions()) lowest = std::min(lowest, x.z());
+  // Each row of triangles carries the weight below it in the mean over their vertical edges, one per
+  // triangle: the exact value is that of the mean with half the weight at the corners, whose triangles are
+  // half as many. Corners alone hang deeper or higher, as masses of a third per triangle are uneven along a
+  // row.
+  double mean = 0;
+  const std::vector<Eigen::Vector3d> now = run.positions();
+  for (std::size_t v = 0; v < now.size(); ++v) {
+    const Eigen::Vector3d& rest = shells.model.positions[v];
+    if (rest.z() > -0.2 + 1e-9) continue;
+    mean += (std::abs(rest.x() - 0.02) < 1e-9 ? 0.5 : 0.25) * now[v].z();
+  }
   const double stretch = 0.2 * 9.8 * 0.2 * 0.2 / (2 * 50);
-  EXPECT_NEAR(-lowest - 0.2, stretch, 0.05 * stretch);
+  // Stress grows as e + 3/2 e^2 with the strain e: less stretch by its greatest value, rho g L / Y, in second
+  // order.
+  EXPECT_NEAR(-mean - 0.2, stretch * (1 - 0.2 * 9.8 * 0.2 / 50), 0.01 * stretch);
 }
 
 } // namespace shells_test

@@ -26,10 +26,15 @@ Tick Integrator::Engine::layer_step(const ContactPair& pair, int layer) const {
   return model.tick.floor(model.contact.alpha * 2 / std::sqrt(layer_stiffness(layer) / pair.mass));
 }
 
+Eigen::Matrix<double, 3, 4> Integrator::Engine::points(const ContactPair& pair, Tick t) const {
+  Eigen::Matrix<double, 3, 4> result = Eigen::Matrix<double, 3, 4>::Zero();
+  for (int i = 0; i < pair.num_vertices; ++i) result.col(i) = position(pair.vertices[i], t);
+  return result;
+}
+
 Gap Integrator::Engine::gap(const ContactPair& pair, Tick t) const {
   Gap result;
-  result.points.setZero();
-  for (int i = 0; i < pair.num_vertices; ++i) result.points.col(i) = position(pair.vertices[i], t);
+  result.points = points(pair, t);
   if (pair.num_vertices == 2) {
     const Eigen::Vector3d between = result.points.col(0) - result.points.col(1);
     result.weights << 1, -1, 0, 0;
@@ -128,13 +133,16 @@ void Integrator::Engine::layer_event(ContactPair& pair, int layer, Tick t) {
   if (model.contact.friction > 0) {
     if (model.contact.anchor_stiffness == 0) {
       slide(pair, at, t, impulse);
-    } else if (layer == 1) {
-      if (t - pair.last_contact != clock.step || pair.anchor.next == never) {
-        // A new contact: nothing is left of an earlier one.
-        release_anchor(pair);
-        start_anchor(pair, t);
+    } else {
+      if (layer == 1) {
+        if (t - pair.last_contact != clock.step || pair.anchor.next == never) {
+          // A new contact: nothing is left of an earlier one.
+          release_anchor(pair, at, t);
+          start_anchor(pair, t);
+        }
+        pair.last_contact = t;
       }
-      pair.last_contact = t;
+      pair.friction.pressing += impulse;
     }
   }
   pair_velocities_changed(pair, t);
@@ -158,9 +166,16 @@ void Integrator::Engine::slide(const ContactPair& pair, const Gap& at, Tick t, d
   apply_along(pair, at, t, impulse);
 }
 
-void Integrator::Engine::release_anchor(ContactPair& pair) {
-  ledger.friction += 0.5 * model.contact.anchor_stiffness * pair.anchor_displacement.squaredNorm();
-  pair.anchor_displacement.setZero();
+double Integrator::Engine::contact_time(const ContactPair& pair) const {
+  return seconds(pair.layers[0].step) / (2 * model.contact.alpha);
+}
+
+void Integrator::Engine::release_anchor(ContactPair& pair, const Gap& at, Tick t) {
+  if (pair.anchor.next == never) return;
+  ledger.friction += 0.5 * model.contact.anchor_stiffness * pair.friction.displacement.squaredNorm();
+  // What the bound still owes to the impulses of the layers acts at once.
+  slide(pair, at, t, std::max(0.0, pair.friction.owed + pair.friction.pressing));
+  pair.friction = {};
   pair.anchor.next = never;
 }
 
@@ -168,30 +183,42 @@ void Integrator::Engine::start_anchor(ContactPair& pair, Tick t) const {
   const double frequency = std::sqrt(model.contact.anchor_stiffness / pair.mass);
   pair.anchor.step = std::max<Tick>(1, model.tick.floor(model.contact.alpha * 2 / frequency));
   pair.anchor.next = Clock{0, pair.anchor.step}.first_after(t);
+  pair.friction.points = points(pair, t);
 }
 
-/// The tangential spring follows the sliding of the contact over the last step, turned into the present
-/// tangential plane, and is shortened to Coulomb's bound.
+/// The tangential spring follows the path of the closest points since its last integration, turned into the
+/// present tangential plane: velocities at its own times are no measure of it where other forces have theirs
+/// between. It is shortened to Coulomb's bound. With restitution below one, layers push back at some
+/// times only, also where the contact carries a constant load; hence the bound is that of a normal force
+/// which follows their impulses with a delay of 1 / w of layer 1 and, after each change of the load, makes up
+/// for what it owes, so that the impulses of both have the same sum.
 void Integrator::Engine::anchor_event(ContactPair& pair, Tick t) {
   ++counts.anchors;
   const double h = seconds(pair.anchor.step), k = model.contact.anchor_stiffness;
   pair.anchor.next += pair.anchor.step;
   const Gap at = gap(pair, t);
-  double normal_force = 0;
-  for (int layer = 1; layer <= pair.depth && layer_distance(layer) > at.value; ++layer)
-    normal_force += layer_stiffness(layer) * (layer_distance(layer) - at.value);
-  if (normal_force == 0)
-    return release_anchor(pair); // contact is lost: the next one begins with a new spring
-  Eigen::Vector3d sliding = Eigen::Vector3d::Zero();
-  for (int i = 0; i < pair.num_vertices; ++i) sliding += at.weights[i] * vertices[pair.vertices[i]].v;
-  Eigen::Vector3d displacement = pair.anchor_displacement + h * sliding;
+  if (!(at.value < layer_distance(1))) {
+    // Contact is lost: the next one begins with a new spring.
+    release_anchor(pair, at, t);
+    return pair_velocities_changed(pair, t);
+  }
+  AnchorState::Friction& friction = pair.friction;
+  const double share = -std::expm1(-h / contact_time(pair));
+  friction.mean += share * (friction.pressing / h - friction.mean);
+  friction.owed += friction.pressing;
+  friction.pressing = 0;
+  const double normal_force = std::max(0.0, friction.mean + friction.owed * share / h);
+  friction.owed -= h * normal_force;
+  const Eigen::Matrix<double, 3, 4> now_at = points(pair, t);
+  Eigen::Vector3d displacement = friction.displacement + (now_at - friction.points) * at.weights;
+  friction.points = now_at;
   displacement -= displacement.dot(at.normal) * at.normal;
   const double length = displacement.norm(), bound = model.contact.friction * normal_force / k;
   if (length > bound) {
     displacement *= bound / length;
     ledger.friction += k * bound * (length - bound); // the force that has done the work is the bound
   }
-  pair.anchor_displacement = displacement;
+  friction.displacement = displacement;
   const Eigen::Vector3d impulse = -h * k * displacement;
   ledger.friction_torque += (at.points * at.weights).cross(impulse);
   apply_along(pair, at, t, impulse);

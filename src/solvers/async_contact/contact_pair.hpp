@@ -6,7 +6,7 @@
 #include <Eigen/Core>
 
 #include "recoil/base/types.hpp"
-#include "recoil/solvers/async_contact/ticks.hpp"
+#include "recoil/solvers/async_contact/state.hpp"
 #include "solvers/async_contact/event_heap.hpp"
 
 namespace recoil::solvers::async_contact {
@@ -51,7 +51,7 @@ struct ContactPair {
   // Friction by an anchor.
   LayerClock anchor{never, 0};
   Tick last_contact = -1; ///< last time at which layer 1 had a force
-  Eigen::Vector3d anchor_displacement = Eigen::Vector3d::Zero();
+  AnchorState::Friction friction;
 };
 
 /// Gap of a pair, its direction (from the second primitive to the first) and the weights of the closest

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "recoil/geometry/closest_points.hpp"
+#include "recoil/parallel/communicator.hpp"
 #include "recoil/solvers/async_contact/integrator.hpp"
 #include "solvers/async_contact/contact_pair.hpp"
 #include "solvers/async_contact/event_heap.hpp"
@@ -130,6 +131,9 @@ struct Integrator::Engine {
   double layer_distance(int layer) const { return 2 * model.contact.eta / layer; }
   double layer_stiffness(int layer) const { return 2.0 * layer * layer * layer * model.contact.stiffness; }
   Tick layer_step(const ContactPair& pair, int layer) const;
+  /// 1 / w of layer 1 [s].
+  double contact_time(const ContactPair& pair) const;
+  Eigen::Matrix<double, 3, 4> points(const ContactPair& pair, Tick t) const;
   Gap gap(const ContactPair& pair, Tick t) const;
   void pair_event(std::int32_t index, Tick t);
   void layer_event(ContactPair& pair, int layer, Tick t);
@@ -155,8 +159,9 @@ struct Integrator::Engine {
   void bound_speeds(Tick t);
   void find_candidates();
   ContactPair make_pair(std::uint64_t number) const;
+  void add_anchored_pairs();
   void keep_pairs(Tick t);
-  void release_anchor(ContactPair& pair);
+  void release_anchor(ContactPair& pair, const Gap& at, Tick t);
   void start_anchor(ContactPair& pair, Tick t) const;
   void link_pairs();
 

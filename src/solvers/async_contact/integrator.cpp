@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "recoil/base/error.hpp"
 #include "solvers/async_contact/engine.hpp"
 
@@ -33,7 +35,13 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
   check(model);
   const std::size_t n = model.positions.size();
   if (state) {
-    RECOIL_ASSERT(state->vertices.size() == n && state->rest_angles.size() == model.hinges.size());
+    if (state->vertices.size() != n || state->rest_angles.size() != model.hinges.size())
+      throw InputError(
+          fmt::format("the state has {} vertices and {} hinges, the model {} and {}: go on with the "
+                      "model that the run began with",
+                      state->vertices.size(), state->rest_angles.size(), n, model.hinges.size()));
+    if (!model.contact.aligned)
+      throw InputError("contact: runs whose layers are not aligned cannot be continued: align them");
     now = state->tick;
     vertices = state->vertices;
     rest_angles = state->rest_angles;
@@ -89,7 +97,7 @@ Totals Integrator::Engine::totals() const {
     const double d = gap(pair, now).value;
     for (int layer = 1; layer <= pair.depth && layer_distance(layer) > d; ++layer)
       sum.contact += 0.5 * layer_stiffness(layer) * std::pow(layer_distance(layer) - d, 2);
-    sum.anchor += 0.5 * model.contact.anchor_stiffness * pair.anchor_displacement.squaredNorm();
+    sum.anchor += 0.5 * model.contact.anchor_stiffness * pair.friction.displacement.squaredNorm();
   }
   return sum;
 }
@@ -125,8 +133,7 @@ IntegratorState Integrator::state() const {
   IntegratorState state{
       .tick = e.now, .vertices = e.vertices, .rest_angles = e.rest_angles, .anchors = {}, .ledger = e.ledger};
   for (const ContactPair& pair : e.pairs)
-    if (pair.anchor.next != never)
-      state.anchors.push_back({pair.number, pair.last_contact, pair.anchor_displacement});
+    if (pair.anchor.next != never) state.anchors.push_back({pair.number, pair.last_contact, pair.friction});
   return state;
 }
 

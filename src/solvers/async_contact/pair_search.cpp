@@ -175,23 +175,30 @@ ContactPair Integrator::Engine::make_pair(std::uint64_t number) const {
   return pair;
 }
 
+/// Contacts that stick keep their anchors until their own events find them apart, wherever windows end.
+void Integrator::Engine::add_anchored_pairs() {
+  const std::size_t found = candidates.size();
+  for (const ContactPair& pair : pairs)
+    if (pair.anchor.next != never) candidates.push_back(pair.number);
+  for (const AnchorState& anchor : restored) candidates.push_back(anchor.pair);
+  if (candidates.size() == found) return;
+  std::ranges::sort(candidates);
+  const auto repeated = std::ranges::unique(candidates);
+  candidates.erase(repeated.begin(), repeated.end());
+}
+
 void Integrator::Engine::keep_pairs(Tick t) {
+  add_anchored_pairs();
   old_pairs.clear();
   old_pairs.swap(pairs);
   std::size_t old = 0;
-  const auto pass_old = [&](std::uint64_t number) {
-    for (; old < old_pairs.size() && old_pairs[old].number < number; ++old) release_anchor(old_pairs[old]);
+  const auto is_old = [&](std::uint64_t number) {
+    while (old < old_pairs.size() && old_pairs[old].number < number) ++old;
     return old < old_pairs.size() && old_pairs[old].number == number;
   };
   for (const std::uint64_t number : candidates) {
-    ContactPair pair = pass_old(number) ? std::move(old_pairs[old++]) : make_pair(number);
+    ContactPair pair = is_old(number) ? std::move(old_pairs[old++]) : make_pair(number);
     if (std::isinf(pair.mass)) continue;
-    const auto anchor = std::ranges::lower_bound(restored, number, {}, &AnchorState::pair);
-    if (anchor != restored.end() && anchor->pair == number) {
-      start_anchor(pair, t);
-      pair.last_contact = anchor->last_contact;
-      pair.anchor_displacement = anchor->displacement;
-    }
     const Gap at = gap(pair, t);
     if (!(at.value > 0)) {
       fail(Outcome::too_deep,
@@ -201,14 +208,18 @@ void Integrator::Engine::keep_pairs(Tick t) {
     }
     pair.direction = at.normal;
     pair.thickness = layer_distance(1) + pair.radii;
-    if (boxes_are_clear(pair)) {
-      release_anchor(pair);
-      continue;
+    const auto anchor = std::ranges::lower_bound(restored, number, {}, &AnchorState::pair);
+    const bool is_restored = anchor != restored.end() && anchor->pair == number;
+    if (pair.anchor.next == never && !is_restored && boxes_are_clear(pair)) continue;
+    if (is_restored) {
+      if (pair.depth == 0) activate_layer(pair, t);
+      start_anchor(pair, t);
+      pair.last_contact = anchor->last_contact;
+      pair.friction = anchor->friction;
     }
     certify(pair, at, t);
     pairs.push_back(std::move(pair));
   }
-  pass_old(~std::uint64_t(0));
   restored.clear();
 }
 

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "recoil/parallel/communicator.hpp"
-#include "recoil/solvers/async_contact/ledger.hpp"
 #include "recoil/solvers/async_contact/model.hpp"
+#include "recoil/solvers/async_contact/state.hpp"
 
 namespace recoil::solvers::async_contact {
 
@@ -18,29 +17,6 @@ enum class Certificates : std::uint8_t {
   slabs,
   /// Slabs under bounds of the velocities that hold for a window of time, renewed where a bound is exceeded.
   windows
-};
-
-/// A vertex where it was last integrated: it is at q + (t - tick) v at later times.
-struct VertexState {
-  Eigen::Vector3d q, v; ///< [m], [m/s]
-  Tick tick;
-  double inverse_mass; ///< 0: prescribed
-};
-
-/// Friction of a pair that sticks.
-struct AnchorState {
-  std::uint64_t pair;           ///< its number
-  Tick last_contact;            ///< last integration of layer 1 with a force
-  Eigen::Vector3d displacement; ///< of the tangential spring [m]
-};
-
-/// All that a run needs to go on as if it had not been interrupted, bit for bit.
-struct IntegratorState {
-  Tick tick = 0;
-  std::vector<VertexState> vertices;
-  std::vector<double> rest_angles; ///< of hinges
-  std::vector<AnchorState> anchors;
-  Ledger ledger;
 };
 
 /// How a run has gone on.
