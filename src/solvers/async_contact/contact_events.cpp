@@ -106,19 +106,7 @@ void Integrator::Engine::layer_event(ContactPair& pair, int layer, Tick t) {
   const double speed = relative.dot(at.normal), depth = layer_distance(layer) - at.value;
   if (!(depth > 0)) {
     ++counts.idle_layers;
-    if (layer != pair.depth || speed < 0) return;
-    const Eigen::Vector3d direction = pair.direction;
-    const double thickness = pair.thickness;
-    pair.direction = at.normal;
-    pair.thickness = layer_distance(layer) + pair.radii;
-    const Tick clear = clear_until(pair, t);
-    if (static_cast<double>(clear - t) >= worth_ending * static_cast<double>(clock.step)) {
-      pair.depth = layer - 1;
-      pair.certificate = clear;
-    } else {
-      pair.direction = direction;
-      pair.thickness = thickness;
-    }
+    if (layer == pair.depth) rest_layer(pair, at, speed, t);
     return;
   }
   ++counts.layers;
@@ -146,6 +134,34 @@ void Integrator::Engine::layer_event(ContactPair& pair, int layer, Tick t) {
     }
   }
   pair_velocities_changed(pair, t);
+}
+
+/// The deepest layer has no force: it ends if that stays so for long. In windows it passes over the times of
+/// its clock at which it can have none, until a bound is exceeded or the window ends.
+void Integrator::Engine::rest_layer(ContactPair& pair, const Gap& at, double speed, Tick t) {
+  const bool passes_over = certificates == Certificates::windows;
+  if (speed < 0 && !passes_over) return;
+  LayerClock& clock = pair.layers[pair.depth - 1];
+  const Eigen::Vector3d direction = pair.direction;
+  const double thickness = pair.thickness;
+  pair.direction = at.normal;
+  pair.thickness = layer_distance(pair.depth) + pair.radii;
+  const Tick clear = clear_until(pair, t);
+  if (static_cast<double>(clear - t) >= worth_ending * static_cast<double>(clock.step)) {
+    --pair.depth;
+    pair.certificate = clear;
+    return;
+  }
+  pair.direction = direction;
+  pair.thickness = thickness;
+  if (passes_over && clear >= clock.next) clock.next += ((clear - clock.next) / clock.step + 1) * clock.step;
+}
+
+void Integrator::Engine::resume_clocks(ContactPair& pair, Tick t) {
+  for (int layer = 0; layer < pair.depth; ++layer) {
+    LayerClock& clock = pair.layers[layer];
+    if (clock.next > t) clock.next -= (clock.next - t - 1) / clock.step * clock.step;
+  }
 }
 
 void Integrator::Engine::slide(const ContactPair& pair, const Gap& at, Tick t, double normal_impulse) {
@@ -309,9 +325,11 @@ void Integrator::Engine::renew_certificates(LocalIndex vertex, Tick t) {
     ContactPair& pair = pairs[pair_lists[k]];
     ++counts.renewals;
     const Tick clear = clear_until(pair, t);
+    if (certificates == Certificates::windows) resume_clocks(pair, t);
     // A longer one is found when the present one ends.
-    if (clear >= pair.certificate) continue;
-    pair.certificate = std::max(clear, t);
+    else if (clear >= pair.certificate)
+      continue;
+    pair.certificate = std::min(pair.certificate, std::max(clear, t));
     schedule(pair_lists[k]);
   }
 }

@@ -139,6 +139,9 @@ struct Integrator::Engine {
   void layer_event(ContactPair& pair, int layer, Tick t);
   void anchor_event(ContactPair& pair, Tick t);
   void apply_along(const ContactPair& pair, const Gap& at, Tick t, const Eigen::Vector3d& impulse);
+  void rest_layer(ContactPair& pair, const Gap& at, double speed, Tick t);
+  /// Takes back that layers pass over times after t.
+  void resume_clocks(ContactPair& pair, Tick t);
   void slide(const ContactPair& pair, const Gap& at, Tick t, double normal_impulse);
   void pair_velocities_changed(const ContactPair& pair, Tick t);
   void activate_layer(ContactPair& pair, Tick t);

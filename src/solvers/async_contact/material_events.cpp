@@ -17,6 +17,24 @@ std::uint64_t scatter(std::uint64_t x) {
   return x ^ x >> 31;
 }
 
+struct DampedKick {
+  double impulse, dissipated;
+};
+
+/// What force F and drag -c u do in a time h to a coordinate of rate u and inverse mass `response`: with
+/// r = c response h the rate becomes F / c + (u - F / c) exp(-r), whether r is small or large (where the rate
+/// follows the force).
+DampedKick damped_kick(double force, double rate, double drag, double response, double h) {
+  const double r = drag * response * h;
+  if (!(r > 0)) return {h * force, 0};
+  const double decay = -std::expm1(-r), mean_decay = decay / r; // of the rate at the end, and in the mean
+  const double steady = force / drag;
+  const double path = h * (steady + (rate - steady) * mean_decay);
+  const double impulse = h * mean_decay * (force - drag * rate);
+  const double gained = impulse * (rate + 0.5 * response * impulse);
+  return {impulse, std::max(0.0, force * path - gained)};
+}
+
 } // namespace
 
 void Integrator::Engine::start_clocks(Tick t) {
@@ -181,15 +199,18 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
     bend -= flow;
   }
   const Points<4> turn = angle_gradient(x);
-  const auto damp_half = [&] {
-    if (!(hinge.damping > 0)) return;
+  const double force = -2 * hinge.coefficient * bend;
+  double impulse = h * force;
+  if (hinge.damping > 0) {
     const double rate = turn.cwiseProduct(velocities(hinge.vertices)).sum();
-    ledger.bend_damping += damp<4>(hinge.vertices, x, t, 2 * hinge.damping * rate * turn, 0.5 * h);
-  };
-  damp_half();
-  for (int i = 0; i < 4; ++i)
-    kick(hinge.vertices[i], x.col(i), t, -h * 2 * hinge.coefficient * bend * turn.col(i));
-  damp_half();
+    double response = 0;
+    for (int i = 0; i < 4; ++i)
+      response += turn.col(i).squaredNorm() * vertices[hinge.vertices[i]].inverse_mass;
+    const DampedKick damped = damped_kick(force, rate, 2 * hinge.damping, response, h);
+    impulse = damped.impulse;
+    ledger.bend_damping += damped.dissipated;
+  }
+  for (int i = 0; i < 4; ++i) kick(hinge.vertices[i], x.col(i), t, impulse * turn.col(i));
   velocities_changed(hinge.vertices, t);
 }
 

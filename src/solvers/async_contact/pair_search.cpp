@@ -199,6 +199,7 @@ void Integrator::Engine::keep_pairs(Tick t) {
   for (const std::uint64_t number : candidates) {
     ContactPair pair = is_old(number) ? std::move(old_pairs[old++]) : make_pair(number);
     if (std::isinf(pair.mass)) continue;
+    resume_clocks(pair, t);
     const Gap at = gap(pair, t);
     if (!(at.value > 0)) {
       fail(Outcome::too_deep,
