@@ -53,7 +53,7 @@ private:
 
 /// Sheets of a text as surface and model.
 struct Shells {
-  parallel::Communicator comm{MPI_COMM_WORLD};
+  parallel::Communicator comm{MPI_COMM_SELF}; ///< shells are on one rank
   surface::Sheet<3> sheet;
   surface::Surface<3> surface;
   Model model;

@@ -59,6 +59,7 @@ Gap Integrator::Engine::gap(const ContactPair& pair, Tick t) const {
 
 void Integrator::Engine::pair_event(std::int32_t index, Tick t) {
   ContactPair& pair = pairs[index];
+  if (!meet(pair.stencil())) return;
   if (pair.anchor.next == t) {
     anchor_event(pair, t);
     return schedule(index);
@@ -115,7 +116,7 @@ void Integrator::Engine::layer_event(ContactPair& pair, int layer, Tick t) {
   double response = 0; // inverse of the reduced mass
   for (int i = 0; i < pair.num_vertices; ++i)
     response += at.weights[i] * at.weights[i] * vertices[pair.vertices[i]].inverse_mass;
-  if (kept < 1) ledger.restitution += (full - impulse) * (speed + 0.5 * response * impulse);
+  if (kept < 1) book->restitution += (full - impulse) * (speed + 0.5 * response * impulse);
   apply_along(pair, at, t, impulse * at.normal);
 
   if (model.contact.friction > 0) {
@@ -177,8 +178,8 @@ void Integrator::Engine::slide(const ContactPair& pair, const Gap& at, Tick t, d
   if (!(speed > 0)) return;
   const double size = std::min(model.contact.friction * normal_impulse, speed / response);
   const Eigen::Vector3d impulse = -size / speed * sliding;
-  ledger.friction += size * speed - 0.5 * size * size * response;
-  ledger.friction_torque += (at.points * at.weights).cross(impulse);
+  book->friction += size * speed - 0.5 * size * size * response;
+  book->friction_torque += (at.points * at.weights).cross(impulse);
   apply_along(pair, at, t, impulse);
 }
 
@@ -188,7 +189,7 @@ double Integrator::Engine::contact_time(const ContactPair& pair) const {
 
 void Integrator::Engine::release_anchor(ContactPair& pair, const Gap& at, Tick t) {
   if (pair.anchor.next == never) return;
-  ledger.friction += 0.5 * model.contact.anchor_stiffness * pair.friction.displacement.squaredNorm();
+  book->friction += 0.5 * model.contact.anchor_stiffness * pair.friction.displacement.squaredNorm();
   // What the bound still owes to the impulses of the layers acts at once.
   slide(pair, at, t, std::max(0.0, pair.friction.owed + pair.friction.pressing));
   pair.friction = {};
@@ -232,11 +233,11 @@ void Integrator::Engine::anchor_event(ContactPair& pair, Tick t) {
   const double length = displacement.norm(), bound = model.contact.friction * normal_force / k;
   if (length > bound) {
     displacement *= bound / length;
-    ledger.friction += k * bound * (length - bound); // the force that has done the work is the bound
+    book->friction += k * bound * (length - bound); // the force that has done the work is the bound
   }
   friction.displacement = displacement;
   const Eigen::Vector3d impulse = -h * k * displacement;
-  ledger.friction_torque += (at.points * at.weights).cross(impulse);
+  book->friction_torque += (at.points * at.weights).cross(impulse);
   apply_along(pair, at, t, impulse);
   pair_velocities_changed(pair, t);
 }
@@ -338,6 +339,10 @@ void Integrator::Engine::renew_certificates(LocalIndex vertex, Tick t) {
 /// and certificates that were based on the old bound are renewed.
 void Integrator::Engine::exceeded(LocalIndex vertex, Tick t) {
   ++counts.exceeded;
+  if (ranks) {
+    ranks->broken = ranks->exceeded = true;
+    return;
+  }
   SpeedBound& bound = bounds[vertex];
   bound.deviation = 1.5 * seen_deviation[vertex];
   const Eigen::Vector3d q = position(vertex, t);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include <Eigen/Core>
@@ -46,6 +47,7 @@ struct ContactPair {
   double thickness;          ///< of the slab: D of layer depth + 1, and the radii
   Tick certificate;          ///< the slab fits in until this time, that included
   int depth = 0;
+  std::span<const LocalIndex> stencil() const { return {vertices.data(), num_vertices}; }
   std::vector<LayerClock> layers; ///< the first `depth` are active
 
   // Friction by an anchor.

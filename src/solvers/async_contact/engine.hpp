@@ -10,6 +10,7 @@
 #include "recoil/solvers/async_contact/integrator.hpp"
 #include "solvers/async_contact/contact_pair.hpp"
 #include "solvers/async_contact/event_heap.hpp"
+#include "solvers/async_contact/ranks.hpp"
 
 namespace recoil::solvers::async_contact {
 
@@ -53,14 +54,19 @@ struct Integrator::Engine {
   std::vector<std::uint64_t> candidates;         ///< numbers of pairs, ascending
   Tick window_end = 0;                           ///< time of the next search
   Tick window = 0;                               ///< length of windows
+  std::int64_t num_found = 0;                    ///< pairs that the last search has found
   Counts before;                                 ///< when the window began
   double coordinate_rounding = 0;                ///< bound of the rounding errors of gaps [m]
   std::unique_ptr<parallel::Communicator> alone; ///< this rank, for searches
 
   Ledger ledger;
+  Ledger* book = &ledger; ///< where the present event enters what it does
   mutable Counts counts;
+  std::unique_ptr<Ranks> ranks; ///< none: this rank does all
 
-  Engine(Model model_, Certificates certificates_, const IntegratorState* state);
+  /// On the ranks of `comm`, collectively, or without one on this rank.
+  Engine(Model model_, Certificates certificates_, const IntegratorState* state,
+         const parallel::Communicator* comm);
   Outcome advance_to(Tick end);
   void fail(Outcome what, std::string why) {
     if (outcome != Outcome::reached) return;
@@ -90,9 +96,9 @@ struct Integrator::Engine {
   void kick(LocalIndex vertex, const Eigen::Vector3d& q, Tick t, const Eigen::Vector3d& impulse) {
     VertexState& x = vertices[vertex];
     if (x.inverse_mass == 0) {
-      ledger.wall_impulse += impulse;
-      ledger.wall_torque += q.cross(impulse);
-      ledger.wall_work -= impulse.dot(x.v);
+      book->wall_impulse += impulse;
+      book->wall_torque += q.cross(impulse);
+      book->wall_work -= impulse.dot(x.v);
       return;
     }
     x.q = q;
@@ -101,6 +107,7 @@ struct Integrator::Engine {
   }
   /// What else depends on the velocity of a vertex, after it has changed at time t.
   void velocity_changed(LocalIndex vertex, Tick t) {
+    if (ranks && ranks->owner[vertex] != ranks->comm.rank()) return; // its owner looks after it
     const SpeedBound& bound = bounds[vertex];
     const double deviation = (vertices[vertex].v - bound.reference).cwiseAbs().maxCoeff();
     if (deviation > seen_deviation[vertex]) {
@@ -157,7 +164,8 @@ struct Integrator::Engine {
   void schedule(std::int32_t index);
 
   // Search for pairs (pair_search.cpp).
-  void begin_window(Tick t);
+  /// The window from t on, which ends before `latest` or then.
+  void begin_window(Tick t, Tick latest = never - 1);
   void adapt_window();
   void bound_speeds(Tick t);
   void find_candidates();
@@ -168,6 +176,18 @@ struct Integrator::Engine {
   void start_anchor(ContactPair& pair, Tick t) const;
   void link_pairs();
 
+  // Several ranks (ranks.cpp).
+  bool is_mine(std::span<const LocalIndex> of) const;
+  bool is_counted_here(std::span<const LocalIndex> of) const;
+  bool meet(std::span<const LocalIndex> of);
+  void share_vertices();
+  Outcome advance_on_ranks(Tick end);
+  void begin_again();
+  void go_back();
+  void share_failure();
+  void collect_results();
+
+  void add_energies(const ContactPair& pair, double& contact, double& anchor) const;
   Totals totals() const;
 };
 

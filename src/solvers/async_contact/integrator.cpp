@@ -29,7 +29,8 @@ double first_window(const Model& model) {
 
 } // namespace
 
-Integrator::Engine::Engine(Model model_, Certificates certificates_, const IntegratorState* state)
+Integrator::Engine::Engine(Model model_, Certificates certificates_, const IntegratorState* state,
+                           const parallel::Communicator* comm)
     : model(std::move(model_)), certificates(certificates_), tick_seconds(model.tick.seconds()),
       alone(std::make_unique<parallel::Communicator>(MPI_COMM_SELF)) {
   check(model);
@@ -55,14 +56,29 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
   bounds.resize(n);
   seen_deviation.assign(n, 0);
   boxes.resize(n);
+  if (comm && comm->size() > 1) {
+    RECOIL_ASSERT(certificates == Certificates::windows);
+    ranks = std::make_unique<Ranks>(*comm, find_owners(model, comm->size()));
+    // One rank goes on with the sums so far.
+    if (comm->rank() > 0) ledger = {};
+  }
   start_clocks(now);
   window = std::max<Tick>(1, model.tick.floor(first_window(model)));
   before = counts;
   begin_window(now);
-  if (outcome != Outcome::reached) throw InputError(diagnosis);
+  const auto refuse = [&] {
+    if (outcome != Outcome::reached) throw InputError(diagnosis);
+  };
+  if (!ranks) {
+    refuse();
+    return;
+  }
+  parallel::collectively(ranks->comm, refuse);
+  collect_results();
 }
 
 Outcome Integrator::Engine::advance_to(Tick end) {
+  if (ranks) return advance_on_ranks(end);
   while (outcome == Outcome::reached && heap.top().key.tick <= end) {
     const EventHeap::Entry event = heap.top();
     now = event.key.tick;
@@ -70,6 +86,14 @@ Outcome Integrator::Engine::advance_to(Tick end) {
   }
   if (outcome == Outcome::reached) now = std::max(now, end);
   return outcome;
+}
+
+void Integrator::Engine::add_energies(const ContactPair& pair, double& contact, double& anchor) const {
+  if (pair.depth == 0 && pair.anchor.next == never) return;
+  const double d = gap(pair, now).value;
+  for (int layer = 1; layer <= pair.depth && layer_distance(layer) > d; ++layer)
+    contact += 0.5 * layer_stiffness(layer) * std::pow(layer_distance(layer) - d, 2);
+  anchor += 0.5 * model.contact.anchor_stiffness * pair.friction.displacement.squaredNorm();
 }
 
 Totals Integrator::Engine::totals() const {
@@ -92,20 +116,22 @@ Totals Integrator::Engine::totals() const {
     hinge.rest_angle = rest_angles[i];
     sum.bending += energy(hinge, positions(hinge.vertices, now));
   }
-  for (const ContactPair& pair : pairs) {
-    if (pair.depth == 0 && pair.anchor.next == never) continue;
-    const double d = gap(pair, now).value;
-    for (int layer = 1; layer <= pair.depth && layer_distance(layer) > d; ++layer)
-      sum.contact += 0.5 * layer_stiffness(layer) * std::pow(layer_distance(layer) - d, 2);
-    sum.anchor += 0.5 * model.contact.anchor_stiffness * pair.friction.displacement.squaredNorm();
+  for (const ContactPair& pair : pairs) add_energies(pair, sum.contact, sum.anchor);
+  if (ranks) {
+    sum.contact = ranks->contact;
+    sum.anchor = ranks->anchor;
   }
   return sum;
 }
 
 Integrator::Integrator(Model model, Certificates certificates)
-    : engine_(std::make_unique<Engine>(std::move(model), certificates, nullptr)) {}
+    : engine_(std::make_unique<Engine>(std::move(model), certificates, nullptr, nullptr)) {}
 Integrator::Integrator(Model model, const IntegratorState& state, Certificates certificates)
-    : engine_(std::make_unique<Engine>(std::move(model), certificates, &state)) {}
+    : engine_(std::make_unique<Engine>(std::move(model), certificates, &state, nullptr)) {}
+Integrator::Integrator(const parallel::Communicator& comm, Model model)
+    : engine_(std::make_unique<Engine>(std::move(model), Certificates::windows, nullptr, &comm)) {}
+Integrator::Integrator(const parallel::Communicator& comm, Model model, const IntegratorState& state)
+    : engine_(std::make_unique<Engine>(std::move(model), Certificates::windows, &state, &comm)) {}
 Integrator::~Integrator() = default;
 Integrator::Integrator(Integrator&&) noexcept = default;
 Integrator& Integrator::operator=(Integrator&&) noexcept = default;
@@ -119,7 +145,7 @@ Eigen::Vector3d Integrator::position(LocalIndex vertex) const {
 const Eigen::Vector3d& Integrator::velocity(LocalIndex vertex) const { return engine_->vertices[vertex].v; }
 const Model& Integrator::model() const { return engine_->model; }
 Totals Integrator::totals() const { return engine_->totals(); }
-const Ledger& Integrator::ledger() const { return engine_->ledger; }
+const Ledger& Integrator::ledger() const { return engine_->ranks ? engine_->ranks->sum : engine_->ledger; }
 const Counts& Integrator::counts() const { return engine_->counts; }
 
 std::vector<Eigen::Vector3d> Integrator::positions() const {
@@ -131,7 +157,11 @@ std::vector<Eigen::Vector3d> Integrator::positions() const {
 IntegratorState Integrator::state() const {
   const Engine& e = *engine_;
   IntegratorState state{
-      .tick = e.now, .vertices = e.vertices, .rest_angles = e.rest_angles, .anchors = {}, .ledger = e.ledger};
+      .tick = e.now, .vertices = e.vertices, .rest_angles = e.rest_angles, .anchors = {}, .ledger = ledger()};
+  if (e.ranks) {
+    state.anchors = e.ranks->anchors;
+    return state;
+  }
   for (const ContactPair& pair : e.pairs)
     if (pair.anchor.next != never) state.anchors.push_back({pair.number, pair.last_contact, pair.friction});
   return state;
@@ -141,7 +171,7 @@ double Integrator::smallest_gap() const {
   double least = std::numeric_limits<double>::infinity();
   for (const ContactPair& pair : engine_->pairs)
     least = std::min(least, engine_->gap(pair, engine_->now).value);
-  return least;
+  return engine_->ranks ? engine_->ranks->comm.min(least) : least;
 }
 
 } // namespace recoil::solvers::async_contact

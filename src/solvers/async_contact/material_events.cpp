@@ -52,10 +52,13 @@ void Integrator::Engine::start_clocks(Tick t) {
     heap.put(slot, material_key(slot, clock.first_after(t)));
   };
   if (!model.gravity.isZero(0)) start(0, model.gravity_step);
-  for (std::int32_t i = 0; i < std::ssize(model.springs); ++i) start(first_spring + i, model.springs[i].step);
-  for (std::int32_t i = 0; i < std::ssize(model.membranes); ++i)
-    start(first_membrane + i, model.membranes[i].step);
-  for (std::int32_t i = 0; i < std::ssize(model.hinges); ++i) start(first_hinge + i, model.hinges[i].step);
+  const auto start_all = [&](std::int32_t first, const auto& elements) {
+    for (std::int32_t i = 0; i < std::ssize(elements); ++i)
+      if (is_mine(elements[i].vertices)) start(first + i, elements[i].step);
+  };
+  start_all(first_spring, model.springs);
+  start_all(first_membrane, model.membranes);
+  start_all(first_hinge, model.hinges);
 
   script_row.assign(model.scripts.size(), 0);
   for (std::int32_t i = 0; i < std::ssize(model.scripts); ++i) {
@@ -93,7 +96,7 @@ void Integrator::Engine::gravity_event(Tick t) {
   const Eigen::Vector3d change = seconds(clocks[0].step) * model.gravity;
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v) {
     VertexState& x = vertices[v];
-    if (x.inverse_mass == 0) continue;
+    if (x.inverse_mass == 0 || !is_mine({&v, 1})) continue;
     x.q = position(v, t);
     x.tick = t;
     x.v += change;
@@ -142,8 +145,9 @@ double Integrator::Engine::damp(const std::array<LocalIndex, n>& of, const Point
 }
 
 void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
-  ++counts.elements;
   const Spring& spring = model.springs[index];
+  if (!meet(spring.vertices)) return;
+  ++counts.elements;
   const double h = seconds(clocks[first_spring + index].step);
   const Points<2> x = positions(spring.vertices, t), force = gradient(spring, x);
   const auto damp_half = [&] {
@@ -153,7 +157,7 @@ void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
     const Eigen::Vector3d drag = spring.damping * along.dot(v.col(1) - v.col(0)) * along;
     Points<2> drags;
     drags << -drag, drag;
-    ledger.spring_damping += damp<2>(spring.vertices, x, t, drags, 0.5 * h);
+    book->spring_damping += damp<2>(spring.vertices, x, t, drags, 0.5 * h);
   };
   damp_half();
   for (int i = 0; i < 2; ++i) kick(spring.vertices[i], x.col(i), t, -h * force.col(i));
@@ -162,8 +166,9 @@ void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
 }
 
 void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
-  ++counts.elements;
   const Membrane& membrane = model.membranes[index];
+  if (!meet(membrane.vertices)) return;
+  ++counts.elements;
   const double h = seconds(clocks[first_membrane + index].step);
   const Points<3> x = positions(membrane.vertices, t);
   double trace = 0;
@@ -176,8 +181,8 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
                                              membrane.vertices[2], model.max_stretch, seconds(t)));
   const auto damp_half = [&] {
     if (membrane.damping > 0)
-      ledger.stretch_damping += damp<3>(
-          membrane.vertices, x, t, damping_gradient(membrane, x, velocities(membrane.vertices)), 0.5 * h);
+      book->stretch_damping += damp<3>(membrane.vertices, x, t,
+                                       damping_gradient(membrane, x, velocities(membrane.vertices)), 0.5 * h);
   };
   damp_half();
   for (int i = 0; i < 3; ++i) kick(membrane.vertices[i], x.col(i), t, -h * force.col(i));
@@ -186,15 +191,16 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
 }
 
 void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
-  ++counts.elements;
   const BendingHinge& hinge = model.hinges[index];
+  if (!meet(hinge.vertices)) return;
+  ++counts.elements;
   const double h = seconds(clocks[first_hinge + index].step);
   const Points<4> x = positions(hinge.vertices, t);
   double bend = surface::fold_angle(x) - rest_angles[index];
   if (std::abs(bend) > hinge.yield_angle) {
     const double flow = bend - std::copysign(hinge.yield_angle, bend);
     rest_angles[index] += flow;
-    ledger.plasticity +=
+    book->plasticity +=
         2 * hinge.coefficient * hinge.yield_angle * std::abs(flow); // by the force at the yield angle
     bend -= flow;
   }
@@ -208,7 +214,7 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
       response += turn.col(i).squaredNorm() * vertices[hinge.vertices[i]].inverse_mass;
     const DampedKick damped = damped_kick(force, rate, 2 * hinge.damping, response, h);
     impulse = damped.impulse;
-    ledger.bend_damping += damped.dissipated;
+    book->bend_damping += damped.dissipated;
   }
   for (int i = 0; i < 4; ++i) kick(hinge.vertices[i], x.col(i), t, impulse * turn.col(i));
   velocities_changed(hinge.vertices, t);

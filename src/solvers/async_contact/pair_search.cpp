@@ -40,10 +40,10 @@ collide::ItemSet<3> item_set(const List& list, const BoxOf& box_of) {
 
 } // namespace
 
-void Integrator::Engine::begin_window(Tick t) {
-  if (t > 0) adapt_window();
-  window_end = window < never - t ? t + window : never - 1;
-  heap.put(1, {window_end, event_order(EventClass::certificate, 0, 0)});
+void Integrator::Engine::begin_window(Tick t, Tick latest) {
+  if (t > 0 && !ranks) adapt_window();
+  window_end = window < latest - t ? t + window : latest;
+  if (!ranks) heap.put(1, {window_end, event_order(EventClass::certificate, 0, 0)});
   before = counts;
   ++counts.searches;
   bound_speeds(t);
@@ -57,11 +57,12 @@ void Integrator::Engine::begin_window(Tick t) {
 void Integrator::Engine::adapt_window() {
   const std::int64_t primitives = std::ssize(model.points) + std::ssize(model.edges) +
                                   std::ssize(model.triangles) + std::ssize(model.spheres);
-  const std::int64_t found = std::ssize(candidates);
+  const std::int64_t found = num_found;
   const std::int64_t search = 50 * primitives + 10 * found;
-  const std::int64_t care = 2 * (counts.renewals - before.renewals) +
-                            10 * (counts.certificates - before.certificates) +
-                            10 * (counts.idle_layers - before.idle_layers);
+  std::int64_t care = 2 * (counts.renewals - before.renewals) +
+                      10 * (counts.certificates - before.certificates) +
+                      10 * (counts.idle_layers - before.idle_layers);
+  if (ranks) care = ranks->comm.sum(GlobalIndex{care});
   if (care > search || found > 60 * primitives)
     window = std::max<Tick>(1, window - window / 4);
   else if (window < never / 4)
@@ -84,13 +85,25 @@ void Integrator::Engine::bound_speeds(Tick t) {
   // Moving by eta does no harm; in free flight a vertex is as fast as gravity makes it.
   const double least =
       model.contact.eta / duration + 1.01 * duration * model.gravity.lpNorm<Eigen::Infinity>();
+  for (std::size_t v = 0; v < n; ++v) {
+    const VertexState& x = vertices[v];
+    bounds[v].reference = x.v;
+    bounds[v].deviation = x.inverse_mass == 0 ? 0.0 : std::max({least, 2 * seen_deviation[v], spread});
+    seen_deviation[v] = 0;
+  }
+  for (std::size_t i = 0; i < model.scripts.size(); ++i)
+    for (std::size_t row = script_row[i]; row < model.scripts[i].entries.size(); ++row) {
+      const Script::Entry& entry = model.scripts[i].entries[row];
+      if (model.tick.floor(entry.time) > t + window) break;
+      for (const LocalIndex v : model.scripts[i].vertices) {
+        const double change = (entry.velocity - bounds[v].reference).lpNorm<Eigen::Infinity>();
+        bounds[v].deviation = std::max(bounds[v].deviation, change);
+      }
+    }
   double size = 0;
   for (std::size_t v = 0; v < n; ++v) {
     const VertexState& x = vertices[v];
-    SpeedBound& bound = bounds[v];
-    bound.reference = x.v;
-    bound.deviation = x.inverse_mass == 0 ? 0.0 : std::max({least, 2 * seen_deviation[v], spread});
-    seen_deviation[v] = 0;
+    const SpeedBound& bound = bounds[v];
     const Eigen::Vector3d q = position(v, t), end = q + duration * x.v;
     const double around = duration * bound.deviation;
     boxes[v].low = q.cwiseMin(end).array() - around;
@@ -177,6 +190,7 @@ ContactPair Integrator::Engine::make_pair(std::uint64_t number) const {
 
 /// Contacts that stick keep their anchors until their own events find them apart, wherever windows end.
 void Integrator::Engine::add_anchored_pairs() {
+  num_found = std::ssize(candidates);
   const std::size_t found = candidates.size();
   for (const ContactPair& pair : pairs)
     if (pair.anchor.next != never) candidates.push_back(pair.number);
@@ -198,7 +212,7 @@ void Integrator::Engine::keep_pairs(Tick t) {
   };
   for (const std::uint64_t number : candidates) {
     ContactPair pair = is_old(number) ? std::move(old_pairs[old++]) : make_pair(number);
-    if (std::isinf(pair.mass)) continue;
+    if (std::isinf(pair.mass) || !is_mine(pair.stencil())) continue;
     resume_clocks(pair, t);
     const Gap at = gap(pair, t);
     if (!(at.value > 0)) {

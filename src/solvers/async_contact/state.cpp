@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "recoil/base/error.hpp"
+#include "solvers/async_contact/ledger_sums.hpp"
 
 namespace recoil::solvers::async_contact {
 
@@ -92,16 +93,7 @@ void visit_state(Archive& archive, State& state) {
     archive.number(anchor.friction.owed);
     archive.number(anchor.friction.pressing);
   }
-  auto& ledger = state.ledger;
-  archive.matrix(ledger.wall_impulse);
-  archive.matrix(ledger.wall_torque);
-  archive.number(ledger.wall_work);
-  archive.matrix(ledger.gravity_impulse);
-  archive.matrix(ledger.gravity_torque);
-  archive.matrix(ledger.friction_torque);
-  for (auto* loss : {&ledger.restitution, &ledger.friction, &ledger.stretch_damping, &ledger.bend_damping,
-                     &ledger.spring_damping, &ledger.plasticity})
-    archive.number(*loss);
+  visit_sums(state.ledger, [&](auto& x) { archive.number(x); });
 }
 
 } // namespace

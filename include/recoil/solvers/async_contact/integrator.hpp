@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "recoil/parallel/communicator.hpp"
 #include "recoil/solvers/async_contact/model.hpp"
 #include "recoil/solvers/async_contact/state.hpp"
 
@@ -38,6 +39,8 @@ struct Counts {
   std::int64_t searches = 0;     ///< searches for pairs
   std::int64_t pairs = 0;        ///< pairs kept after searches, summed
   std::int64_t exceeded = 0;     ///< bounds of velocities that were exceeded
+  std::int64_t meetings = 0;     ///< events at which ranks tell each other of vertices
+  std::int64_t repeated = 0;     ///< windows that several ranks have begun again
   int deepest = 0;               ///< deepest layer that was active
   std::int64_t events() const { return elements + gravity + layers + idle_layers + anchors + certificates; }
 };
@@ -54,6 +57,11 @@ public:
   explicit Integrator(Model model, Certificates certificates = Certificates::slabs);
   /// Goes on from `state` of a run with the same model.
   Integrator(Model model, const IntegratorState& state, Certificates certificates = Certificates::slabs);
+  /// The same on the ranks of `comm`, which share the vertices: the motion is that of one rank, bit for bit.
+  /// All give the same model and state. Collective, as are advance_to() and smallest_gap(); the rest is
+  /// afterwards known on every rank but for `counts`, which are of what the rank itself has done.
+  Integrator(const parallel::Communicator& comm, Model model);
+  Integrator(const parallel::Communicator& comm, Model model, const IntegratorState& state);
   ~Integrator();
   Integrator(Integrator&&) noexcept;
   Integrator& operator=(Integrator&&) noexcept;
