@@ -68,10 +68,18 @@ Points<3> gradient(const Membrane& membrane, const Points<3>& x, double* trace) 
   return spread(membrane, membrane.stiffness * (F * unit_stress(strain, membrane.poisson)));
 }
 
-Points<3> damping_gradient(const Membrane& membrane, const Points<3>& x, const Points<3>& v) {
-  const Matrix32 F = edges(x) * membrane.inverse_rest, rate = edges(v) * membrane.inverse_rest;
-  const Eigen::Matrix2d half = F.transpose() * rate, strain_rate = 0.5 * (half + half.transpose());
+Eigen::Matrix2d strain(const Membrane& membrane, const Points<3>& x) {
+  return strain_of(edges(x) * membrane.inverse_rest);
+}
+
+Points<3> damping_gradient(const Membrane& membrane, const Points<3>& x, const Eigen::Matrix2d& strain_rate) {
+  const Matrix32 F = edges(x) * membrane.inverse_rest;
   return spread(membrane, membrane.damping * (F * unit_stress(strain_rate, membrane.poisson)));
+}
+
+double dissipation(const Membrane& membrane, const Eigen::Matrix2d& strain_rate) {
+  return membrane.area * membrane.damping *
+         unit_stress(strain_rate, membrane.poisson).cwiseProduct(strain_rate).sum();
 }
 
 double squared_frequency(const Membrane& membrane, double least_mass) {

@@ -40,6 +40,8 @@ struct Integrator::Engine {
   std::vector<double> seen_deviation; ///< greatest |v - reference| in this window, of each vertex
   std::vector<VertexBox> boxes;
   std::vector<double> rest_angles;
+  std::vector<double> shapes; ///< as in IntegratorState
+  std::size_t first_strain = 0, first_angle = 0;
 
   EventHeap heap;
   std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges
@@ -130,9 +132,7 @@ struct Integrator::Engine {
   void spring_event(std::int32_t index, Tick t);
   void membrane_event(std::int32_t index, Tick t);
   void hinge_event(std::int32_t index, Tick t);
-  template <int n>
-  double damp(const std::array<LocalIndex, n>& of, const Points<n>& x, Tick t, const Points<n>& force,
-              double h);
+  void measure_shapes();
 
   // Contact (contact_events.cpp).
   double layer_distance(int layer) const { return 2 * model.contact.eta / layer; }

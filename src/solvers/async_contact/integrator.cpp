@@ -35,8 +35,11 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
       alone(std::make_unique<parallel::Communicator>(MPI_COMM_SELF)) {
   check(model);
   const std::size_t n = model.positions.size();
+  first_strain = model.springs.size();
+  first_angle = first_strain + 3 * model.membranes.size();
   if (state) {
-    if (state->vertices.size() != n || state->rest_angles.size() != model.hinges.size())
+    if (state->vertices.size() != n || state->rest_angles.size() != model.hinges.size() ||
+        state->shapes.size() != first_angle + model.hinges.size())
       throw InputError(
           fmt::format("the state has {} vertices and {} hinges, the model {} and {}: go on with the "
                       "model that the run began with",
@@ -46,12 +49,14 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
     now = state->tick;
     vertices = state->vertices;
     rest_angles = state->rest_angles;
+    shapes = state->shapes;
     restored = state->anchors;
     ledger = state->ledger;
   } else {
     for (std::size_t v = 0; v < n; ++v)
       vertices.push_back({model.positions[v], model.velocities[v], 0, 1 / model.masses[v]});
     for (const BendingHinge& hinge : model.hinges) rest_angles.push_back(hinge.rest_angle);
+    measure_shapes();
   }
   bounds.resize(n);
   seen_deviation.assign(n, 0);
@@ -156,8 +161,12 @@ std::vector<Eigen::Vector3d> Integrator::positions() const {
 
 IntegratorState Integrator::state() const {
   const Engine& e = *engine_;
-  IntegratorState state{
-      .tick = e.now, .vertices = e.vertices, .rest_angles = e.rest_angles, .anchors = {}, .ledger = ledger()};
+  IntegratorState state{.tick = e.now,
+                        .vertices = e.vertices,
+                        .rest_angles = e.rest_angles,
+                        .shapes = e.shapes,
+                        .anchors = {},
+                        .ledger = ledger()};
   if (e.ranks) {
     state.anchors = e.ranks->anchors;
     return state;

@@ -17,24 +17,6 @@ std::uint64_t scatter(std::uint64_t x) {
   return x ^ x >> 31;
 }
 
-struct DampedKick {
-  double impulse, dissipated;
-};
-
-/// What force F and drag -c u do in a time h to a coordinate of rate u and inverse mass `response`: with
-/// r = c response h the rate becomes F / c + (u - F / c) exp(-r), whether r is small or large (where the rate
-/// follows the force).
-DampedKick damped_kick(double force, double rate, double drag, double response, double h) {
-  const double r = drag * response * h;
-  if (!(r > 0)) return {h * force, 0};
-  const double decay = -std::expm1(-r), mean_decay = decay / r; // of the rate at the end, and in the mean
-  const double steady = force / drag;
-  const double path = h * (steady + (rate - steady) * mean_decay);
-  const double impulse = h * mean_decay * (force - drag * rate);
-  const double gained = impulse * (rate + 0.5 * response * impulse);
-  return {impulse, std::max(0.0, force * path - gained)};
-}
-
 } // namespace
 
 void Integrator::Engine::start_clocks(Tick t) {
@@ -125,43 +107,40 @@ void Integrator::Engine::script_event(std::int32_t script, Tick t) {
                                       : EventKey{never, 0});
 }
 
-/// Decreases the velocity along `force` / mass, the gradient of a Rayleigh dissipation, as far as exact decay
-/// in this direction would for a time h: never beyond the rest of it, so that it always dissipates. Returns
-/// the energy lost. Half of it comes before the force of the element and half after: what a force gives to
-/// velocities that damping takes away again is then an error of second order, also where damping is most of
-/// the motion.
-template <int n>
-double Integrator::Engine::damp(const std::array<LocalIndex, n>& of, const Points<n>& x, Tick t,
-                                const Points<n>& force, double h) {
-  double power = 0, response = 0;
-  for (int i = 0; i < n; ++i) {
-    power += force.col(i).dot(vertices[of[i]].v);
-    response += force.col(i).squaredNorm() * vertices[of[i]].inverse_mass;
+void Integrator::Engine::measure_shapes() {
+  for (const Spring& spring : model.springs) {
+    const Points<2> x = positions(spring.vertices, now);
+    shapes.push_back((x.col(1) - x.col(0)).norm());
   }
-  if (!(power > 0 && response > 0)) return 0;
-  const double longest = power / response, share = -longest * std::expm1(-h / longest);
-  for (int i = 0; i < n; ++i) kick(of[i], x.col(i), t, -share * force.col(i));
-  return share * power - 0.5 * share * share * response;
+  for (const Membrane& membrane : model.membranes) {
+    const Eigen::Matrix2d e = strain(membrane, positions(membrane.vertices, now));
+    shapes.insert(shapes.end(), {e(0, 0), e(1, 1), e(0, 1)});
+  }
+  for (const BendingHinge& hinge : model.hinges)
+    shapes.push_back(surface::fold_angle(positions(hinge.vertices, now)));
 }
+
+// Damping is by the mean rate since the last integration of the element. The velocities at its own times are
+// no measure of it: they have the impulses that other forces have given since then, which those of the
+// element itself are about to balance, and damping would take away what is no motion.
 
 void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
   const Spring& spring = model.springs[index];
   if (!meet(spring.vertices)) return;
   ++counts.elements;
   const double h = seconds(clocks[first_spring + index].step);
-  const Points<2> x = positions(spring.vertices, t), force = gradient(spring, x);
-  const auto damp_half = [&] {
-    if (!(spring.damping > 0)) return;
-    const Points<2> v = velocities(spring.vertices);
-    const Eigen::Vector3d along = (x.col(1) - x.col(0)).normalized();
-    const Eigen::Vector3d drag = spring.damping * along.dot(v.col(1) - v.col(0)) * along;
-    Points<2> drags;
-    drags << -drag, drag;
-    book->spring_damping += damp<2>(spring.vertices, x, t, drags, 0.5 * h);
-  };
-  damp_half();
+  const Points<2> x = positions(spring.vertices, t);
+  Points<2> force = gradient(spring, x);
+  if (spring.damping > 0) {
+    const Eigen::Vector3d between = x.col(1) - x.col(0);
+    const double length = between.norm(), rate = (length - shapes[index]) / h;
+    shapes[index] = length;
+    const Eigen::Vector3d drag = spring.damping * rate / length * between;
+    force.col(0) -= drag;
+    force.col(1) += drag;
+    book->spring_damping += h * spring.damping * rate * rate;
+  }
   for (int i = 0; i < 2; ++i) kick(spring.vertices[i], x.col(i), t, -h * force.col(i));
-  damp_half();
   velocities_changed(spring.vertices, t);
 }
 
@@ -172,21 +151,26 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
   const double h = seconds(clocks[first_membrane + index].step);
   const Points<3> x = positions(membrane.vertices, t);
   double trace = 0;
-  const Points<3> force = gradient(membrane, x, &trace);
+  Points<3> force = gradient(membrane, x, &trace);
   if (trace > 0.5 * (model.max_stretch * model.max_stretch - 1))
     fail(Outcome::overstretched, fmt::format("membrane {} of vertices {}, {}, {} is stretched beyond {} at "
                                              "{} s: make the loads smaller, or the "
                                              "steps (alpha) smaller and max_stretch larger",
                                              index, membrane.vertices[0], membrane.vertices[1],
                                              membrane.vertices[2], model.max_stretch, seconds(t)));
-  const auto damp_half = [&] {
-    if (membrane.damping > 0)
-      book->stretch_damping += damp<3>(membrane.vertices, x, t,
-                                       damping_gradient(membrane, x, velocities(membrane.vertices)), 0.5 * h);
-  };
-  damp_half();
+  if (membrane.damping > 0) {
+    double* last = &shapes[first_strain + 3 * index];
+    const Eigen::Matrix2d e = strain(membrane, x);
+    Eigen::Matrix2d rate;
+    rate << e(0, 0) - last[0], e(0, 1) - last[2], e(0, 1) - last[2], e(1, 1) - last[1];
+    rate /= h;
+    last[0] = e(0, 0);
+    last[1] = e(1, 1);
+    last[2] = e(0, 1);
+    force += damping_gradient(membrane, x, rate);
+    book->stretch_damping += h * dissipation(membrane, rate);
+  }
   for (int i = 0; i < 3; ++i) kick(membrane.vertices[i], x.col(i), t, -h * force.col(i));
-  damp_half();
   velocities_changed(membrane.vertices, t);
 }
 
@@ -196,7 +180,8 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
   ++counts.elements;
   const double h = seconds(clocks[first_hinge + index].step);
   const Points<4> x = positions(hinge.vertices, t);
-  double bend = surface::fold_angle(x) - rest_angles[index];
+  const double angle = surface::fold_angle(x);
+  double bend = angle - rest_angles[index];
   if (std::abs(bend) > hinge.yield_angle) {
     const double flow = bend - std::copysign(hinge.yield_angle, bend);
     rest_angles[index] += flow;
@@ -205,18 +190,15 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
     bend -= flow;
   }
   const Points<4> turn = angle_gradient(x);
-  const double force = -2 * hinge.coefficient * bend;
-  double impulse = h * force;
+  double moment = 2 * hinge.coefficient * bend;
   if (hinge.damping > 0) {
-    const double rate = turn.cwiseProduct(velocities(hinge.vertices)).sum();
-    double response = 0;
-    for (int i = 0; i < 4; ++i)
-      response += turn.col(i).squaredNorm() * vertices[hinge.vertices[i]].inverse_mass;
-    const DampedKick damped = damped_kick(force, rate, 2 * hinge.damping, response, h);
-    impulse = damped.impulse;
-    book->bend_damping += damped.dissipated;
+    double& last = shapes[first_angle + index];
+    const double rate = std::remainder(angle - last, 2 * M_PI) / h;
+    last = angle;
+    moment += 2 * hinge.damping * rate;
+    book->bend_damping += h * 2 * hinge.damping * rate * rate;
   }
-  for (int i = 0; i < 4; ++i) kick(hinge.vertices[i], x.col(i), t, impulse * turn.col(i));
+  for (int i = 0; i < 4; ++i) kick(hinge.vertices[i], x.col(i), t, -h * moment * turn.col(i));
   velocities_changed(hinge.vertices, t);
 }
 

@@ -167,7 +167,7 @@ void Integrator::Engine::share_vertices() {
 Outcome Integrator::Engine::advance_on_ranks(Tick end) {
   parallel::Communicator& comm = ranks->comm;
   while (outcome == Outcome::reached && now < end) {
-    ranks->start = {vertices, rest_angles, pairs, ledger};
+    ranks->start = {vertices, rest_angles, shapes, pairs, ledger};
     begin_window(now, end);
     while (outcome == Outcome::reached && !ranks->broken && heap.size() > 0 &&
            heap.top().key.tick <= window_end) {
@@ -207,6 +207,7 @@ void Integrator::Engine::begin_again() {
 void Integrator::Engine::go_back() {
   vertices = ranks->start.vertices;
   rest_angles = ranks->start.rest_angles;
+  shapes = ranks->start.shapes;
   pairs = ranks->start.pairs;
   ledger = ranks->start.ledger;
 }
@@ -261,15 +262,28 @@ void Integrator::Engine::collect_results() {
   }
   std::ranges::sort(ranks->anchors, {}, &AnchorState::pair);
 
-  // Angles at rest from one of the ranks that bend the hinge.
+  // What elements remember, from one of the ranks that handle them.
   std::vector<double> own;
-  for (std::size_t i = 0; i < rest_angles.size(); ++i)
-    if (is_counted_here(model.hinges[i].vertices)) {
-      own.push_back(static_cast<double>(i));
-      own.push_back(rest_angles[i]);
-    }
+  const auto visit_memory = [&](auto act) {
+    const auto visit = [&](const auto& elements, std::size_t first, std::size_t width) {
+      for (std::size_t i = 0; i < elements.size(); ++i)
+        for (std::size_t k = 0; k < width; ++k) act(elements[i].vertices, shapes[first + i * width + k]);
+    };
+    visit(model.springs, 0, 1);
+    visit(model.membranes, first_strain, 3);
+    visit(model.hinges, first_angle, 1);
+    for (std::size_t i = 0; i < rest_angles.size(); ++i) act(model.hinges[i].vertices, rest_angles[i]);
+  };
+  double index = 0;
+  visit_memory([&](const auto& of, double& number) {
+    if (is_counted_here(of)) own.insert(own.end(), {index, number});
+    ++index;
+  });
   own = all_numbers(comm, own);
-  for (std::size_t i = 0; i < own.size(); i += 2) rest_angles[static_cast<std::size_t>(own[i])] = own[i + 1];
+  std::vector<double> numbers(static_cast<std::size_t>(index));
+  for (std::size_t i = 0; i < own.size(); i += 2) numbers[static_cast<std::size_t>(own[i])] = own[i + 1];
+  next = 0;
+  visit_memory([&](const auto&, double& number) { number = numbers[next++]; });
 }
 
 } // namespace recoil::solvers::async_contact

@@ -13,7 +13,7 @@ namespace recoil::solvers::async_contact {
 /// What a window began with, to begin it again.
 struct WindowStart {
   std::vector<VertexState> vertices;
-  std::vector<double> rest_angles;
+  std::vector<double> rest_angles, shapes;
   std::vector<ContactPair> pairs;
   Ledger ledger;
 };

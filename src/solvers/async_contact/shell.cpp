@@ -37,11 +37,17 @@ double stable_step(double alpha, double squared_frequency) {
   return alpha * 2 / std::sqrt(squared_frequency);
 }
 
-/// Damping c next to stiffness k has the rate c / k w^2, and that of the whole shell at a vertex is a few
-/// times this of one element: a step of a quarter of its time resolves it, too. With longer ones the energy
-/// that is dissipated is wrong by (rate x step)^2 / 8.
+/// Damping c next to stiffness k has the rate c / k w^2, and the rate of the whole shell at a vertex is a few
+/// times this of one element. It lags behind by half a step, which is stable where the step is well below its
+/// time.
 double damped_step(double step, double damping, double stiffness, double squared_frequency) {
-  return damping > 0 ? std::min(step, 0.25 * stiffness / (damping * squared_frequency)) : step;
+  return damping > 0 ? std::min(step, 0.1 * stiffness / (damping * squared_frequency)) : step;
+}
+
+/// Inverse masses for the frequency of a hinge. At rest the angle may not depend on the free vertices beside
+/// held ones, as it does later: these count as light as the lightest.
+Eigen::Vector4d free_masses(const Eigen::Vector4d& inverse) {
+  return inverse.minCoeff() == 0 ? Eigen::Vector4d::Constant(inverse.maxCoeff()) : inverse;
 }
 
 } // namespace
@@ -89,8 +95,8 @@ LocalIndex add_shell(Model& model, const surface::Surface<3>& surface, const She
     BendingHinge hinge = make_hinge(vertices, rest, material.bending_stiffness);
     hinge.yield_angle = material.yield_angle;
     hinge.damping = hinge.coefficient * material.bend_damping / material.bending_stiffness;
-    const double squared = squared_frequency(hinge, rest, inverse);
-    hinge.step = stable_step(material.alpha, squared); // their damping is exact in any step
+    const double squared = squared_frequency(hinge, rest, free_masses(inverse));
+    hinge.step = damped_step(stable_step(material.alpha, squared), hinge.damping, hinge.coefficient, squared);
     model.hinges.push_back(hinge);
   }
   return first;

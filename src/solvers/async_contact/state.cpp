@@ -81,6 +81,8 @@ void visit_state(Archive& archive, State& state) {
   }
   archive.size(state.rest_angles);
   for (auto& angle : state.rest_angles) archive.number(angle);
+  archive.size(state.shapes);
+  for (auto& shape : state.shapes) archive.number(shape);
   archive.size(state.anchors);
   for (auto& anchor : state.anchors) {
     std::int64_t number = static_cast<std::int64_t>(anchor.pair);

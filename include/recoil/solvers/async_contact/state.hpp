@@ -38,6 +38,8 @@ struct IntegratorState {
   Tick tick = 0;
   std::vector<VertexState> vertices;
   std::vector<double> rest_angles; ///< of hinges
+  std::vector<double> shapes;      ///< of elements at their last integration, which damping compares with:
+                                   ///< lengths of springs, three strains per membrane, angles of hinges
   std::vector<AnchorState> anchors;
   Ledger ledger;
 };
