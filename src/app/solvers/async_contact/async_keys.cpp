@@ -12,19 +12,22 @@ constexpr Key asynchronous[] = {
     {.pattern = "/solver/asynchronous", .types = object, .fallback = "{}", .doc = ""},
     {.pattern = "/solver/asynchronous/certificates",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::certificates>,
-     .doc = "How it is known that contact need not be integrated yet: slabs between primitives under bounds of "
-            "the velocities (`windows`), or under the velocities themselves (`slabs`, the reference). Both give "
-            "the same motion, bit for bit; `windows` is faster."},
+     .doc =
+         "How it is known that contact need not be integrated yet: slabs between primitives under bounds of "
+         "the velocities (`windows`), or under the velocities themselves (`slabs`, the reference). Both give "
+         "the same motion, bit for bit; `windows` is faster."},
     {.pattern = "/solver/asynchronous/element_share",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::element_share>,
      .range = share_of_step,
-     .doc = "Step of each triangle, hinge and spring as a share of the greatest stable one. Steps are fixed for "
-            "the run."},
+     .doc =
+         "Step of each triangle, hinge and spring as a share of the greatest stable one. Steps are fixed for "
+         "the run."},
     {.pattern = "/solver/asynchronous/layer_share",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::layer_share>,
      .range = share_of_step,
-     .doc = "The same for layers of contact. The energy of impacts wanders by about this share: 0.01 keeps it "
-            "within half a percent."},
+     .doc =
+         "The same for layers of contact. The energy of impacts wanders by about this share: 0.01 keeps it "
+         "within half a percent."},
     {.pattern = "/solver/asynchronous/gravity_step",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::gravity_step>,
      .range = positive,
@@ -43,11 +46,13 @@ constexpr Key asynchronous[] = {
     {.pattern = "/solver/asynchronous/max_stretch",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::max_stretch>,
      .range = {1, 100, true, false},
-     .doc = "A triangle that is stretched beyond this factor ends the run: its step is not stable far beyond."},
+     .doc =
+         "A triangle that is stretched beyond this factor ends the run: its step is not stable far beyond."},
     {.pattern = "/solver/asynchronous/staggered",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::staggered>,
-     .doc = "Whether the clocks of forces begin at times drawn from their numbers, so that equal elements are "
-            "not integrated in one burst."},
+     .doc =
+         "Whether the clocks of forces begin at times drawn from their numbers, so that equal elements are "
+         "not integrated in one burst."},
     {.pattern = "/solver/asynchronous/aligned",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::aligned>,
      .doc = "Layers keep to the multiples of their step. False lets them begin when they become active, an "
@@ -80,7 +85,8 @@ constexpr Key asynchronous[] = {
      .types = list,
      .items = list,
      .implied = "none",
-     .doc = "Pairs [i, j] of spheres of the body, counted from 0, with a spring between their centres that is at "
+     .doc = "Pairs [i, j] of spheres of the body, counted from 0, with a spring between their centres that "
+            "is at "
             "rest at their distance."},
     {.pattern = "/geometry/*/spheres/springs/*",
      .types = list,
@@ -92,7 +98,8 @@ constexpr Key asynchronous[] = {
      .types = number,
      .range = positive,
      .unit = "m",
-     .doc = "`Shell`: h. With `E` and `nu` stretching has the stiffness E h and bending E h^3 / (72 (1 - nu^2)); "
+     .doc = "`Shell`: h. With `E` and `nu` stretching has the stiffness E h and bending E h^3 / (72 (1 - "
+            "nu^2)); "
             "`rho` h is the mass of an area."},
     {.pattern = "/materials/*/stretching_stiffness",
      .types = number,
@@ -103,7 +110,8 @@ constexpr Key asynchronous[] = {
      .types = number,
      .range = non_negative,
      .unit = "J",
-     .doc = "`Shell`, in place of `E`: k of the energy 3 k |e|^2/(A1 + A2) (theta - theta0)^2 of an edge between two "
+     .doc = "`Shell`, in place of `E`: k of the energy 3 k |e|^2/(A1 + A2) (theta - theta0)^2 of an edge "
+            "between two "
             "triangles, a sixth of the flexural rigidity of the plate."},
     {.pattern = "/materials/*/area_density",
      .types = number,
@@ -148,19 +156,23 @@ constexpr Key asynchronous[] = {
      .member = &bound<&AsyncScene::solver, &AsyncSpec::layer_stiffness>,
      .range = positive,
      .unit = "N/m",
-     .doc = "k of the layers l = 1, 2, .. of contact with the energies l^3 k (`dhat`/l - gap)^2 below the gap "
-            "`dhat`/l. Together they stop any impact before the gap is zero; a larger k stops it at a larger gap, "
-            "in shorter steps."},
+     .doc =
+         "k of the layers l = 1, 2, .. of contact with the energies l^3 k (`dhat`/l - gap)^2 below the gap "
+         "`dhat`/l. Together they stop any impact before the gap is zero; a larger k stops it at a larger "
+         "gap, "
+         "in shorter steps."},
     {.pattern = "/contact/restitution",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::restitution>,
      .range = from_to(0, 1),
-     .doc = "Share e of the normal velocity that an impact of two bodies leaves: layers push back with e^2 of "
-            "their force. 1 keeps the energy."},
+     .doc =
+         "Share e of the normal velocity that an impact of two bodies leaves: layers push back with e^2 of "
+         "their force. 1 keeps the energy."},
     {.pattern = "/contact/anchor_stiffness",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::anchor_stiffness>,
      .range = non_negative,
      .unit = "N/m",
-     .doc = "Of a spring along each contact, which sticks below Coulomb's bound and slides at it. 0: friction is "
+     .doc = "Of a spring along each contact, which sticks below Coulomb's bound and slides at it. 0: "
+            "friction is "
             "an impulse against the sliding at each impulse of a layer, which creeps where it should stick."},
 };
 
@@ -181,7 +193,8 @@ constexpr AbsentKey absent[] = {
     {"/boundary_conditions/rhs", "write `gravity`"},
     {"/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      "write `body`: shells and spheres have no volume ids"},
-    {"/time/quasistatic", "leave it out: steps of asynchronous contact are explicit; damp a motion to let it rest"},
+    {"/time/quasistatic",
+     "leave it out: steps of asynchronous contact are explicit; damp a motion to let it rest"},
     {"/time/max_retries", steps_are_fixed},
     {"/time/integrator", steps_are_fixed},
     {"/contact/dhat_relative", "write `dhat`, the thickness of the shell, say"},
@@ -194,9 +207,11 @@ constexpr AbsentKey absent[] = {
     {"/solver/nonlinear", "leave it out: nothing is iterated"},
     {"/solver/advanced", "leave it out: nothing is iterated"},
     {"/solver/advanced/lump_mass_matrix", "leave it out: masses are lumped"},
-    {"/solver/contact", "leave it out: its contact has `layer_stiffness`, `restitution` and `anchor_stiffness`"},
+    {"/solver/contact",
+     "leave it out: its contact has `layer_stiffness`, `restitution` and `anchor_stiffness`"},
     {"/solver/contact/barrier_stiffness", "write `contact/layer_stiffness`"},
-    {"/solver/contact/friction_iterations", "leave it out: friction is an impulse or an anchor, nothing is iterated"},
+    {"/solver/contact/friction_iterations",
+     "leave it out: friction is an impulse or an anchor, nothing is iterated"},
     {"/output/fields", "leave it out: trajectories hold positions and velocities"},
     {"/tests", "leave it out: norms are of finite elements"},
 };

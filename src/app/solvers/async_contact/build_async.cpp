@@ -42,8 +42,7 @@ void read_springs(const Item& list, SphereBody& body) {
 SphereBody build_spheres(const Item& entry) {
   const Item item = entry["spheres"];
   for (const char* name : {"mesh", "generator", "array"})
-    if (entry.has(name))
-      entry[name].fail("is left over: this body is of `spheres`; keep one of them");
+    if (entry.has(name)) entry[name].fail("is left over: this body is of `spheres`; keep one of them");
   if (entry["advanced"]["normalize_mesh"].flag())
     entry["advanced"]["normalize_mesh"].fail("is for meshes; write a `scale` for spheres");
   check_sphere_transformation(entry);
@@ -96,8 +95,9 @@ void read_shell(const Item& entry, AsyncMaterial& material) {
   } else {
     for (const char* name : {"stretching_stiffness", "bending_stiffness"})
       if (!entry.has(name))
-        entry.fail("a Shell needs `E`, `nu` and `thickness`, or `stretching_stiffness` and `bending_stiffness`; `" +
-                   std::string(name) + "` is missing");
+        entry.fail(
+            "a Shell needs `E`, `nu` and `thickness`, or `stretching_stiffness` and `bending_stiffness`; `" +
+            std::string(name) + "` is missing");
     material.stretching_stiffness = entry["stretching_stiffness"].number();
     material.bending_stiffness = entry["bending_stiffness"].number();
   }
@@ -124,8 +124,8 @@ void read_shell(const Item& entry, AsyncMaterial& material) {
 
 void read_spheres(const Item& entry, AsyncMaterial& material) {
   refuse(entry,
-         {"E", "nu", "thickness", "stretching_stiffness", "bending_stiffness", "area_density", "stretch_damping",
-          "bend_damping", "yield_angle"},
+         {"E", "nu", "thickness", "stretching_stiffness", "bending_stiffness", "area_density",
+          "stretch_damping", "bend_damping", "yield_angle"},
          "is of \"type\": \"Shell\", these are rigid spheres; leave it out");
   material.density = *given(entry, "rho");
   if (entry.has("mass")) {
@@ -168,9 +168,11 @@ void check_materials(const Scene& scene) {
                        "body '" + body + "' has no material; add one of \"type\": \"" + type + "\"");
     if (material->is_shell == (spheres != nullptr))
       throw InputError(material->where, "body '" + body + "' is " + (spheres ? "of spheres" : "a shell") +
-                                            " and needs a material of \"type\": \"" + type + "\"; name the `body` of each material");
+                                            " and needs a material of \"type\": \"" + type +
+                                            "\"; name the `body` of each material");
     if (spheres && !spheres->springs.empty() && !(material->spring_stiffness > 0))
-      throw InputError(material->where, "body '" + body + "' has `springs`, for which `spring_stiffness` is missing");
+      throw InputError(material->where,
+                       "body '" + body + "' has `springs`, for which `spring_stiffness` is missing");
   }
 }
 
@@ -225,10 +227,11 @@ void check_kinds_of_contact(const Scene& scene) {
   if (!scene.contact.enabled || async_of(scene).spheres.empty()) return;
   for (const mesh::GeometrySpec& entry : scene.geometry)
     if (!find_spheres(scene, entry.name))
-      throw InputError(entry.where, "'" + entry.name + "' would not touch the spheres of '" +
-                                        async_of(scene).spheres.front().body +
-                                        "': spheres collide with spheres and planes alone; take a `plane`, or a "
-                                        "shell in place of the spheres");
+      throw InputError(entry.where,
+                       "'" + entry.name + "' would not touch the spheres of '" +
+                           async_of(scene).spheres.front().body +
+                           "': spheres collide with spheres and planes alone; take a `plane`, or a "
+                           "shell in place of the spheres");
 }
 
 /// Keys of contact that is switched off, which would change nothing.
@@ -237,8 +240,7 @@ void check_contact(const Item& root, const Scene& scene) {
   const AsyncSpec& spec = async_of(scene).solver;
   const AsyncSpec initial;
   const auto refuse = [&](bool is_written, const char* name) {
-    if (is_written)
-      root["contact"][name].fail("is of contact; set contact/enabled to true, or leave it out");
+    if (is_written) root["contact"][name].fail("is of contact; set contact/enabled to true, or leave it out");
   };
   refuse(spec.restitution != initial.restitution, "restitution");
   refuse(spec.anchor_stiffness != initial.anchor_stiffness, "anchor_stiffness");
@@ -259,7 +261,8 @@ void build_async(const Item& root, Scene& scene) {
   if (!root.has("time"))
     throw InputError(scene.file.string(), "needs `time`: asynchronous contact is about motion");
   if (scene.time.steps * scene.time.dt > longest_run)
-    root["time"].fail("asynchronous contact counts time in ticks of 2^-40 s, of which a run has 8000 s at most");
+    root["time"].fail(
+        "asynchronous contact counts time in ticks of 2^-40 s, of which a run has 8000 s at most");
   for (const Item& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag()) continue;
     check_async_entry(entry);

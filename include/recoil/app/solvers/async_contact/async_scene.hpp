@@ -18,8 +18,8 @@ struct SphereBody {
   std::string body;
   std::filesystem::path file; ///< empty: `centers`
   std::vector<Eigen::Vector3d> centers;
-  std::optional<double> radius;             ///< [m]; none: those of the file
-  std::vector<std::array<int, 2>> springs;  ///< numbers of spheres of this body
+  std::optional<double> radius;            ///< [m]; none: those of the file
+  std::vector<std::array<int, 2>> springs; ///< numbers of spheres of this body
   std::string where;
 };
 
@@ -29,10 +29,10 @@ struct AsyncMaterial {
   bool is_shell = true;
   double stretching_stiffness = 0, poisson = 0.3, bending_stiffness = 0, area_density = 0; ///< of shells
   double stretch_damping = 0, bend_damping = 0;                                            ///< of shells
-  std::optional<double> yield_angle;                                                       ///< of shells [rad]
-  double density = 1;                                                                      ///< of spheres
-  std::optional<double> mass;                                                              ///< of a sphere [kg]
-  double spring_stiffness = 0, spring_damping = 0;                                         ///< of spheres
+  std::optional<double> yield_angle;               ///< of shells [rad]
+  double density = 1;                              ///< of spheres
+  std::optional<double> mass;                      ///< of a sphere [kg]
+  double spring_stiffness = 0, spring_damping = 0; ///< of spheres
   std::string where;
 };
 
