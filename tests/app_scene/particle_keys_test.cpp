@@ -146,7 +146,8 @@ TEST(ParticleKeys, OfElementsAreRefused) {
   int count = 0;
   for (const KeySection& section : scene_keys().sections)
     for (const Key& key : section.keys) {
-      if (!is_refused(key) || !key.is_for("elastodynamics") || is_frame(key) || is_inside_refused(key.pattern))
+      if (!is_refused(key) || !key.is_for("elastodynamics") || is_frame(key) ||
+          is_inside_refused(key.pattern))
         continue;
       const std::string pointer = one_of(key.pattern);
       json wrong = scene();

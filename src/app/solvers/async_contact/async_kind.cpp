@@ -5,7 +5,6 @@
 #include "app/solvers/async_contact/async_output.hpp"
 #include "app/solvers/async_contact/async_report.hpp"
 #include "app/solvers/async_contact/build_async.hpp"
-#include "recoil/app/run/run_state.hpp"
 #include "recoil/app/solvers/async_contact/async_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
@@ -30,7 +29,7 @@ class AsyncRun final : public SolverRun {
 public:
   explicit AsyncRun(const RunStart& start)
       : comm_(start.comm), solver_(make_solver(start.comm, start.loaded)), output_(solver_) {
-    if (start.continues) expect_anchors(start.folder);
+    if (start.continues) read_size_of_state(start.folder);
   }
 
   stepping::Solver& solver() override { return solver_; }
@@ -47,11 +46,10 @@ public:
   }
 
 private:
-  void expect_anchors(const checkpoint::RunFolder& folder) {
+  void read_size_of_state(const checkpoint::RunFolder& folder) {
     checkpoint::TrajectoryReader reader(comm_, folder.trajectory());
     const GlobalIndex newest = reader.restart_point().states.front();
-    output_.expect_anchors(stepping::value_of<GlobalIndex>(
-        run_state_from_json(reader.extra(newest)).restart.entries, "anchors"));
+    output_.expect(reader.shape(newest, AsyncOutput::integrator_field).rows);
   }
 
   const parallel::Communicator& comm_;

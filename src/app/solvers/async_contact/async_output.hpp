@@ -21,17 +21,19 @@ public:
   void require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id,
                        const std::string& where) const override;
   std::vector<checkpoint::Field> restart_fields() override;
-  stepping::Entries restart_entries() const override;
-  /// Says how many contacts stick in the state to be restored; before restore().
-  void expect_anchors(GlobalIndex count) { num_anchors_ = count; }
+  /// Says how many numbers the state to be restored has; before restore().
+  void expect(GlobalIndex numbers) { num_numbers_ = numbers; }
   void restore(const FieldReader& read) override;
+
+  /// The name of the integrator's numbers in restart points.
+  static constexpr const char* integrator_field = "integrator";
 
 private:
   AsyncSolver& solver_;
-  io::BlockLayout nodes_, vertices_, hinges_;
-  std::unique_ptr<io::BlockLayout> anchors_; ///< of the state just shown
-  GlobalIndex num_anchors_ = 0;
-  std::vector<double> vertex_states_, rest_angles_, anchor_states_;
+  io::BlockLayout nodes_;
+  std::unique_ptr<io::BlockLayout> rows_; ///< of the state just shown
+  GlobalIndex num_numbers_ = 0;
+  std::vector<double> numbers_;
 };
 
 } // namespace recoil::app

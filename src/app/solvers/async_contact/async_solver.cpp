@@ -78,15 +78,6 @@ Vector3d momentum_of(const std::vector<double>& numbers, std::size_t row) {
   return Eigen::Map<const Vector3d>(numbers.data() + num_energies + 3 * row);
 }
 
-Ledger ledger_of(const std::vector<double>& numbers) {
-  Ledger ledger;
-  for (std::size_t i = 0; i < num_energies; ++i)
-    if (energy_rows[i].of_run) ledger.*energy_rows[i].of_run = numbers[i];
-  for (std::size_t i = 0; i < momentum_rows.size(); ++i)
-    if (momentum_rows[i].of_run) ledger.*momentum_rows[i].of_run = momentum_of(numbers, i);
-  return ledger;
-}
-
 /// Energy in and lost since the start must be what was there: gain less work, plus dissipation.
 double energy_error_of(const std::vector<double>& numbers, const std::vector<double>& start) {
   double error = 0;
@@ -240,22 +231,12 @@ stepping::RestartData AsyncSolver::restart_data() const {
 }
 
 void AsyncSolver::continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) {
-  using Momentum = std::array<double, 3>;
-  numbers_.clear();
-  for (const EnergyRow& row : energy_rows)
-    numbers_.push_back(stepping::value_of<double>(data.entries, row.name));
-  for (const MomentumRow& row : momentum_rows) {
-    const auto& value = stepping::value_of<Momentum>(data.entries, stepping::momentum_name(row.name));
-    numbers_.insert(numbers_.end(), value.begin(), value.end());
-  }
   for (std::size_t i = 0; i < start_.size(); ++i)
     start_[i] = stepping::value_of<double>(data.entries, start_name(i));
   energy_scale_ = stepping::value_of<double>(data.entries, "energy_scale");
   step_ = data.step;
   parallel::collectively(comm_, [&] {
     if (comm_.rank() != 0) return;
-    state_.ledger = ledger_of(numbers_);
-    state_.tick = model_.model.tick.floor(static_cast<double>(step_) * dt_);
     integrator_ = std::make_unique<solvers::async_contact::Integrator>(model_.model, state_, certificates_);
   });
   taken_ = {};

@@ -47,7 +47,7 @@ public:
   const AsyncModel& model() const { return model_; }
   /// The state at the end of the last step; on the first rank.
   const solvers::async_contact::IntegratorState& state() const { return state_; }
-  /// The state that continue_from() then continues from, without its time and ledger; on the first rank.
+  /// The state that continue_from() then continues from; on the first rank.
   void restore_state(solvers::async_contact::IntegratorState state) { state_ = std::move(state); }
 
 private:
