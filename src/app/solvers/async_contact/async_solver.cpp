@@ -15,6 +15,7 @@ namespace {
 
 using Eigen::Vector3d;
 using solvers::async_contact::Ledger;
+using solvers::async_contact::Outcome;
 using solvers::async_contact::Totals;
 
 /// Events between looks at signals.
@@ -91,6 +92,13 @@ Vector3d momentum_error_of(const std::vector<double>& numbers, const std::vector
     if (!momentum_rows[i].is_angular)
       error += momentum_rows[i].sign * (momentum_of(numbers, i) - momentum_of(start, i));
   return error;
+}
+
+/// What a user can do where a run has ended so.
+const char* cure(Outcome outcome) {
+  return outcome == Outcome::overstretched
+             ? "lower <element_share>, stiffen the material, or raise <max_stretch> if it is meant"
+             : "leave bodies a way out, raise <layer_stiffness>, or raise <max_layers>";
 }
 
 std::shared_ptr<const linalg::VectorLayout> layout_of(const parallel::Communicator& comm, LocalIndex nodes) {
@@ -191,8 +199,7 @@ AsyncSolver::Chunk AsyncSolver::take_chunk(double end) {
   const auto outcome = integrator_->advance_to(is_last ? end : next);
   const double events = static_cast<double>(integrator_->counts().events() - before);
   chunk_ = std::min(dt_, chunk_ * std::clamp(events_of_chunk / (events + 1), 0.25, 2.0));
-  const bool failed = outcome != solvers::async_contact::Outcome::reached;
-  return {is_last && !failed, failed};
+  return {is_last && outcome == solvers::async_contact::Outcome::reached, outcome};
 }
 
 stepping::StepOutcome AsyncSolver::advance(const OnState& on_state, int /*sub_steps*/) {
@@ -200,8 +207,8 @@ stepping::StepOutcome AsyncSolver::advance(const OnState& on_state, int /*sub_st
   for (;;) {
     Chunk chunk =
         parallel::collectively(comm_, [&] { return comm_.rank() == 0 ? take_chunk(end) : Chunk(); });
-    if (comm_.any(chunk.failed)) {
-      std::string why = comm_.rank() == 0 ? integrator_->diagnosis() : "";
+    if (comm_.any(chunk.outcome != Outcome::reached)) {
+      std::string why = comm_.rank() == 0 ? integrator_->diagnosis() + "; " + cure(chunk.outcome) : "";
       comm_.broadcast(why);
       return {.failure = why};
     }

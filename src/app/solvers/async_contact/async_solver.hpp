@@ -52,7 +52,8 @@ public:
 
 private:
   struct Chunk {
-    bool done = false, failed = false;
+    bool done = false;
+    solvers::async_contact::Outcome outcome = solvers::async_contact::Outcome::reached;
   };
   Chunk take_chunk(double end);
   void measure();
