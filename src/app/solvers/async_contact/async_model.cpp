@@ -67,6 +67,8 @@ private:
       else
         add_shell(entry, body);
     } catch (const InputError& error) {
+      // What is of the scene says its place itself.
+      if (std::string_view(error.what()).starts_with(scene_.file.string())) throw;
       const std::string file = found != spheres.end() ? found->file.string() : entry.mesh.string();
       throw InputError(file.empty() ? entry.where : entry.where + " (" + file + ")", error.what());
     }
