@@ -242,7 +242,7 @@ const Wrong wrong_scenes[] = {
      R"([{"op": "add", "path": "/solver/contact", "value": {"barrier_stiffness": 10}}])",
      {"(/solver/contact/barrier_stiffness)", "contact/layer_stiffness"}},
     {"relative",
-     R"([{"op": "add", "path": "/contact", "value": {"dhat_relative": 0.1}}])",
+     R"([{"op": "add", "path": "/contact", "value": {"enabled": true, "dhat_relative": 0.1}}])",
      {"(/contact/dhat_relative)", "write `dhat`"}},
     {"pairs",
      R"([{"op": "add", "path": "/contact", "value": {"enabled": true, "friction_pairs": [{"bodies": ["cloth",

@@ -1,7 +1,5 @@
 #include "recoil/app/solvers/async_contact/async_kind.hpp"
 
-#include <fmt/format.h>
-
 #include "app/solvers/async_contact/async_output.hpp"
 #include "app/solvers/async_contact/async_report.hpp"
 #include "app/solvers/async_contact/build_async.hpp"
@@ -15,11 +13,17 @@ namespace {
 /// The solver of a scene in its initial state. Collective.
 AsyncSolver make_solver(const parallel::Communicator& comm, const LoadedScene& loaded) {
   const Scene& scene = loaded.file.scene;
-  AsyncModel model = parallel::collectively(
-      comm, [&] { return comm.rank() == 0 ? make_async_model(scene, loaded.geometry) : AsyncModel(); });
+  const auto certificates = async_of(scene).solver.certificates;
+  if (comm.size() > 1 && certificates == solvers::async_contact::Certificates::slabs)
+    throw InputError(
+        scene.file.string() + " (/solver/asynchronous/certificates)",
+        "\"slabs\", the reference, is of one rank; write \"windows\", which gives the same motion, "
+        "or run on one");
+  const AsyncInputs inputs = share_inputs(comm, loaded);
+  AsyncModel model = parallel::collectively(comm, [&] { return make_async_model(scene, inputs); });
   for (const std::string& warning : model.warnings) log_warning(warning);
   try {
-    return {comm, std::move(model), scene.time, async_of(scene).solver.certificates};
+    return {comm, std::move(model), scene.time, certificates};
   } catch (const InputError& error) {
     throw InputError(scene.file.string() + " (/geometry)", error.what());
   }
@@ -34,16 +38,7 @@ public:
 
   stepping::Solver& solver() override { return solver_; }
   RunOutput& output() override { return output_; }
-  std::vector<std::string> describe() override {
-    std::vector<std::string> lines;
-    if (comm_.rank() == 0) lines = describe_model(solver_.model());
-    if (comm_.size() > 1)
-      lines.push_back(
-          fmt::format("asynchronous contact works on the first rank alone: {} of {} ranks wait for it; "
-                      "one rank is as fast",
-                      comm_.size() - 1, comm_.size()));
-    return lines;
-  }
+  std::vector<std::string> describe() override { return describe_model(solver_.model()); }
 
 private:
   void read_size_of_state(const checkpoint::RunFolder& folder) {
@@ -63,9 +58,7 @@ void check_geometry(const parallel::Communicator& comm, LoadedScene& loaded) {
 
 SceneReport validate(const parallel::Communicator& comm, LoadedScene& loaded) {
   const AsyncSolver solver = make_solver(comm, loaded);
-  SceneReport report{solver.description(), {}};
-  if (comm.rank() == 0) report.bodies = describe_model(solver.model());
-  return report;
+  return {solver.description(), describe_model(solver.model())};
 }
 
 } // namespace

@@ -14,7 +14,6 @@
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/input/transform.hpp"
-#include "recoil/particles/read_particles.hpp"
 #include "recoil/potentials/contact/contact_search.hpp"
 #include "recoil/solvers/async_contact/shell.hpp"
 #include "recoil/surface/build.hpp"
@@ -33,8 +32,8 @@ struct Held {
 
 class Builder {
 public:
-  Builder(const Scene& scene, const mesh::AssembledGeometry& geometry)
-      : scene_(scene), spec_(async_of(scene).solver), geometry_(geometry) {
+  Builder(const Scene& scene, const AsyncInputs& inputs)
+      : scene_(scene), spec_(async_of(scene).solver), inputs_(inputs) {
     for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) held_.push_back({&entry, {}});
   }
 
@@ -44,7 +43,7 @@ public:
     require_holders();
     set_initial_values();
     for (const Held& held : held_) move(*held.entry, held.vertices);
-    for (const mesh::SurfaceMesh& obstacle : geometry_.obstacles) add_obstacle(obstacle);
+    for (const mesh::SurfaceMesh& obstacle : inputs_.obstacles) add_obstacle(obstacle);
     for (const PlaneObstacle& plane : scene_.planes) add_plane(plane);
     add_settings();
     if (scene_.contact.enabled) join_surfaces();
@@ -97,8 +96,7 @@ private:
   }
 
   void add_shell(const mesh::GeometrySpec& entry, AsyncBody& body) {
-    const mesh::SurfaceMesh& mesh =
-        *std::ranges::find(geometry_.body_surfaces, entry.name, &mesh::SurfaceMesh::name);
+    const mesh::SurfaceMesh& mesh = *std::ranges::find(inputs_.sheets, entry.name, &mesh::SurfaceMesh::name);
     if (mesh.triangles.empty())
       throw InputError("a shell is of triangles, and the mesh has none; take another mesh, or `spheres`");
     const mesh::DistributedSurfaces<3> sheets =
@@ -128,15 +126,7 @@ private:
   }
 
   particles::ParticleSet spheres_of(const mesh::GeometrySpec& entry, const SphereBody& body) const {
-    particles::ParticleSet set;
-    if (body.file.empty()) {
-      set.positions = body.centers;
-      set.radii.assign(body.centers.size(), *body.radius);
-    } else {
-      particles::ParticleFileOptions options;
-      options.radius = body.radius;
-      set = particles::read_particles(body.file, options);
-    }
+    particles::ParticleSet set = inputs_.spheres[&body - async_of(scene_).spheres.data()];
     mesh::transform_vertices(mesh::affine_map(entry.transformation, {}, 3, entry.where), set.positions);
     for (double& radius : set.radii) radius *= entry.transformation.scale[0];
     return set;
@@ -184,7 +174,7 @@ private:
   /// An entry that holds nothing is a mistake.
   void require_holders() const {
     for (const Held& held : held_) {
-      const bool moves_obstacles = std::ranges::any_of(geometry_.obstacles,
+      const bool moves_obstacles = std::ranges::any_of(inputs_.obstacles,
                                                        [&](const auto& obstacle) {
                                                          return acts_on(*held.entry, obstacle.surface_id);
                                                        }) ||
@@ -282,9 +272,9 @@ private:
     const auto share = [&](const std::vector<mesh::SurfaceMesh>& meshes) {
       return mesh::distribute_surfaces<3>(*alone_, meshes, mesh::SurfacePartition::curve);
     };
-    auto bodies = surface::surface_of_sheets<3>(*alone_, share(geometry_.body_surfaces));
+    auto bodies = surface::surface_of_sheets<3>(*alone_, share(inputs_.sheets));
     result_.surface = std::make_shared<surface::Surface<3>>(
-        surface::joined(bodies, surface::surface_of_obstacles<3>(*alone_, share(geometry_.obstacles))));
+        surface::joined(bodies, surface::surface_of_obstacles<3>(*alone_, share(inputs_.obstacles))));
     std::vector<LocalIndex> of_id(result_.node.size() + obstacle_id_.size());
     for (LocalIndex v = 0; v < result_.num_nodes(); ++v) of_id[result_.node[v]] = v;
     for (std::size_t k = 0; k < obstacle_id_.size(); ++k)
@@ -338,7 +328,7 @@ private:
 
   const Scene& scene_;
   const AsyncSpec& spec_;
-  const mesh::AssembledGeometry& geometry_;
+  const AsyncInputs& inputs_;
   std::shared_ptr<const parallel::Communicator> alone_ =
       std::make_shared<parallel::Communicator>(MPI_COMM_SELF);
   std::vector<GlobalIndex> obstacle_id_; ///< in the joined surface, of the vertices of obstacles
@@ -348,8 +338,8 @@ private:
 
 } // namespace
 
-AsyncModel make_async_model(const Scene& scene, const mesh::AssembledGeometry& geometry) {
-  return Builder(scene, geometry).build();
+AsyncModel make_async_model(const Scene& scene, const AsyncInputs& inputs) {
+  return Builder(scene, inputs).build();
 }
 
 GlobalIndex count_intersections(const AsyncModel& model, const std::function<Vector3d(LocalIndex)>& position,

@@ -10,6 +10,7 @@
 
 #include "recoil/app/run/load_scene.hpp"
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/particles/particle_set.hpp"
 #include "recoil/solvers/async_contact/model.hpp"
 #include "recoil/surface/surface.hpp"
 
@@ -35,15 +36,25 @@ struct AsyncModel {
   std::vector<LocalIndex> spheres;
   std::vector<std::string> warnings;
 
-  std::shared_ptr<const parallel::Communicator> alone; ///< the rank that has the model, for its surface
+  std::shared_ptr<const parallel::Communicator> alone; ///< this rank, for the surface
   std::shared_ptr<const surface::Surface<3>> surface;  ///< of shells and obstacles; none without contact
   std::vector<LocalIndex> of_surface;                  ///< vertex of the model of each of the surface
 
   LocalIndex num_nodes() const { return static_cast<LocalIndex>(rest.size()); }
 };
 
-/// The model of a scene in its initial state. Serial, on the rank that has the meshes. @throws InputError.
-AsyncModel make_async_model(const Scene& scene, const mesh::AssembledGeometry& geometry);
+/// What files say of the bodies and obstacles of a scene, on every rank.
+struct AsyncInputs {
+  std::vector<mesh::SurfaceMesh> sheets, obstacles;
+  std::vector<particles::ParticleSet> spheres; ///< of each SphereBody, before its transformation
+};
+
+/// Reads what the first rank has not read yet and gives all ranks everything. Collective. @throws InputError
+/// on every rank.
+AsyncInputs share_inputs(const parallel::Communicator& comm, const LoadedScene& loaded);
+
+/// The model of a scene in its initial state. Not collective; the same on every rank. @throws InputError.
+AsyncModel make_async_model(const Scene& scene, const AsyncInputs& inputs);
 
 /// Pairs of an edge and a triangle that intersect where `position` says that the vertices of the model are,
 /// by exact predicates. `first` (optional) takes up to ten of them in words.

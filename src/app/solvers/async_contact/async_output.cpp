@@ -19,18 +19,26 @@ io::BlockLayout on_first_rank(const parallel::Communicator& comm, std::size_t co
   return {comm, ids};
 }
 
+/// The list on the first rank, which writes for all; empty elsewhere.
+template <class List>
+List on_first(const parallel::Communicator& comm, const List& list) {
+  return comm.rank() == 0 ? list : List();
+}
+
 void append(std::vector<double>& list, const Eigen::Vector3d& vector) {
   list.insert(list.end(), vector.begin(), vector.end());
 }
 
 } // namespace
 
-AsyncOutput::AsyncOutput(AsyncSolver& solver) : solver_(solver), nodes_(solver.comm(), solver.model().node) {}
+AsyncOutput::AsyncOutput(AsyncSolver& solver)
+    : solver_(solver), nodes_(solver.comm(), on_first(solver.comm(), solver.model().node)) {}
 
 void AsyncOutput::write_mesh(checkpoint::TrajectoryWriter& writer) const {
+  const parallel::Communicator& comm = solver_.comm();
   const AsyncModel& model = solver_.model();
   std::vector<double> coordinates;
-  for (const Eigen::Vector3d& place : model.rest) append(coordinates, place);
+  for (const Eigen::Vector3d& place : on_first(comm, model.rest)) append(coordinates, place);
   std::vector<io::CellShape> shapes;
   std::vector<GlobalIndex> connectivity;
   std::vector<std::int32_t> bodies;
@@ -42,14 +50,15 @@ void AsyncOutput::write_mesh(checkpoint::TrajectoryWriter& writer) const {
         model.bodies, [&](const AsyncBody& of) { return corners[0] < of.first + of.count; });
     bodies.push_back(static_cast<std::int32_t>(body - model.bodies.begin()));
   };
-  for (const auto& triangle : model.triangles) add(io::CellShape::triangle, triangle);
-  for (const auto& segment : model.segments) add(io::CellShape::segment, segment);
-  for (const LocalIndex sphere : model.spheres) add(io::CellShape::vertex, {&sphere, 1});
-  const io::BlockLayout cells = on_first_rank(solver_.comm(), shapes.size());
-  std::vector<double> radii(model.model.radii.begin(), model.model.radii.begin() + model.num_nodes());
+  for (const auto& triangle : on_first(comm, model.triangles)) add(io::CellShape::triangle, triangle);
+  for (const auto& segment : on_first(comm, model.segments)) add(io::CellShape::segment, segment);
+  for (const LocalIndex sphere : on_first(comm, model.spheres)) add(io::CellShape::vertex, {&sphere, 1});
+  const io::BlockLayout cells = on_first_rank(comm, shapes.size());
+  std::vector<double> radii = on_first(comm, model.model.radii);
+  radii.resize(coordinates.size() / 3);
   std::vector<checkpoint::StaticArray> arrays{
       {"body", 1, &cells, std::span<const std::int32_t>(bodies), io::Centre::cell}};
-  if (solver_.comm().any(!model.spheres.empty()))
+  if (!model.spheres.empty())
     arrays.push_back({"radius", 1, &nodes_, std::span<const double>(radii), io::Centre::node});
   writer.write_mesh({&nodes_, 3, coordinates, &cells, shapes, connectivity, 3}, arrays);
 }
@@ -73,10 +82,10 @@ std::vector<checkpoint::Field> AsyncOutput::restart_fields() {
 }
 
 void AsyncOutput::restore(const FieldReader& read) {
-  const std::vector<double> numbers = read(integrator_field, on_first_rank(solver_.comm(), num_numbers_));
-  parallel::collectively(solver_.comm(), [&] {
-    if (solver_.comm().rank() == 0) solver_.restore_state(solvers::async_contact::from_numbers(numbers));
-  });
+  std::vector<double> numbers = read(integrator_field, on_first_rank(solver_.comm(), num_numbers_));
+  solver_.comm().broadcast(numbers);
+  parallel::collectively(solver_.comm(),
+                         [&] { solver_.restore_state(solvers::async_contact::from_numbers(numbers)); });
 }
 
 } // namespace recoil::app

@@ -14,6 +14,8 @@ namespace recoil::app {
 namespace {
 
 using Eigen::Vector3d;
+using solvers::async_contact::Certificates;
+using solvers::async_contact::Integrator;
 using solvers::async_contact::Ledger;
 using solvers::async_contact::Outcome;
 using solvers::async_contact::Totals;
@@ -101,12 +103,13 @@ const char* cure(Outcome outcome) {
              : "leave bodies a way out, raise <layer_stiffness>, or raise <max_layers>";
 }
 
+/// All nodes on the first rank.
 std::shared_ptr<const linalg::VectorLayout> layout_of(const parallel::Communicator& comm, LocalIndex nodes) {
   auto layout = std::make_shared<linalg::VectorLayout>();
   layout->comm = &comm;
   layout->block_size = 3;
-  layout->num_owned = nodes;
-  layout->num_global = comm.sum(GlobalIndex{nodes});
+  layout->num_owned = comm.rank() == 0 ? nodes : 0;
+  layout->num_global = nodes;
   layout->offset = comm.rank() == 0 ? 0 : layout->num_global;
   return layout;
 }
@@ -133,46 +136,39 @@ std::string start_name(std::size_t i) { return fmt::format("start_{}", i); }
 } // namespace
 
 AsyncSolver::AsyncSolver(const parallel::Communicator& comm, AsyncModel model, const TimeSpec& time,
-                         solvers::async_contact::Certificates certificates)
+                         Certificates certificates)
     : comm_(comm), model_(std::move(model)), t0_(time.t0), dt_(time.dt), certificates_(certificates),
       layout_(layout_of(comm, model_.num_nodes())), history_(1), chunk_(time.dt / 16) {
   parallel::collectively(comm_, [&] {
-    if (comm_.rank() != 0) return;
-    require_apart(model_);
-    integrator_ = std::make_unique<solvers::async_contact::Integrator>(model_.model, certificates_);
-    for (const double mass : model_.model.masses)
-      if (std::isfinite(mass)) total_mass_ += mass;
+    if (comm_.rank() == 0) require_apart(model_);
   });
-  total_mass_ = comm_.max(total_mass_);
+  integrator_ = std::make_unique<Integrator>(is_shared() ? Integrator(comm_, model_.model)
+                                                         : Integrator(model_.model, certificates_));
+  for (const double mass : model_.model.masses)
+    if (std::isfinite(mass)) total_mass_ += mass;
   measure();
   start_ = numbers_;
   push_state(0);
 }
 
 void AsyncSolver::measure() {
-  std::vector<double> all;
-  std::vector<GlobalIndex> whole;
-  if (comm_.rank() == 0) {
-    state_ = integrator_->state();
-    all = measure_all(integrator_->totals(), integrator_->ledger());
-    // Pairs farther away than this are watched or not as windows fall, which a restart changes.
-    const double gap = integrator_->smallest_gap(), reach = 2 * model_.model.contact.eta;
-    all.push_back(gap < reach ? gap : std::numeric_limits<double>::infinity());
-    const solvers::async_contact::Counts& counts = integrator_->counts();
-    whole = {forces_in(counts) - forces_in(taken_), counts.events() - taken_.events(), counts.deepest,
-             count_intersections(model_, [&](LocalIndex v) { return integrator_->position(v); })};
-    taken_ = counts;
-  }
-  comm_.broadcast(all);
-  comm_.broadcast(whole);
-  smallest_gap_ = all.back();
-  all.pop_back();
-  numbers_ = std::move(all);
-  forces_of_step_ = whole[0];
-  forces_ += whole[0];
-  events_ += whole[1];
-  deepest_ = std::max(deepest_, whole[2]);
-  intersections_ = whole[3];
+  state_ = integrator_->state();
+  numbers_ = measure_all(integrator_->totals(), integrator_->ledger());
+  // Pairs farther away than this are watched or not as windows fall, which a restart changes.
+  const double gap = integrator_->smallest_gap(), reach = 2 * model_.model.contact.eta;
+  smallest_gap_ = gap < reach ? gap : std::numeric_limits<double>::infinity();
+  const solvers::async_contact::Counts& counts = integrator_->counts();
+  forces_of_step_ = comm_.sum(forces_in(counts) - forces_in(taken_));
+  forces_ += forces_of_step_;
+  events_ += comm_.sum(GlobalIndex{counts.events() - taken_.events()});
+  deepest_ = std::max(deepest_, comm_.max(GlobalIndex{counts.deepest}));
+  taken_ = counts;
+  intersections_ = parallel::collectively(comm_, [&] {
+    return comm_.rank() != 0
+               ? GlobalIndex{0}
+               : count_intersections(model_, [&](LocalIndex v) { return integrator_->position(v); });
+  });
+  intersections_ = comm_.max(intersections_);
   const std::vector<double>& start = start_.empty() ? numbers_ : start_;
   const double sum = std::accumulate(numbers_.begin(), numbers_.begin() + num_stored, 0.0);
   energy_scale_ = std::max(energy_scale_, sum + std::abs(numbers_[gravity_row] - start[gravity_row]));
@@ -196,24 +192,28 @@ AsyncSolver::Chunk AsyncSolver::take_chunk(double end) {
   const std::int64_t before = integrator_->counts().events();
   const double next = integrator_->time() + chunk_;
   const bool is_last = next >= end;
-  const auto outcome = integrator_->advance_to(is_last ? end : next);
-  const double events = static_cast<double>(integrator_->counts().events() - before);
+  const Outcome outcome = integrator_->advance_to(is_last ? end : next);
+  // The same on all ranks, which must take the same chunks.
+  const auto events = static_cast<double>(comm_.max(GlobalIndex{integrator_->counts().events() - before}));
   chunk_ = std::min(dt_, chunk_ * std::clamp(events_of_chunk / (events + 1), 0.25, 2.0));
-  return {is_last && outcome == solvers::async_contact::Outcome::reached, outcome};
+  return {is_last && outcome == Outcome::reached, outcome};
 }
 
 stepping::StepOutcome AsyncSolver::advance(const OnState& on_state, int /*sub_steps*/) {
   const double end = static_cast<double>(step_ + 1) * dt_;
   for (;;) {
-    Chunk chunk =
-        parallel::collectively(comm_, [&] { return comm_.rank() == 0 ? take_chunk(end) : Chunk(); });
-    if (comm_.any(chunk.outcome != Outcome::reached)) {
-      std::string why = comm_.rank() == 0 ? integrator_->diagnosis() + "; " + cure(chunk.outcome) : "";
-      comm_.broadcast(why);
-      return {.failure = why};
+    const Chunk chunk = take_chunk(end);
+    if (chunk.outcome != Outcome::reached) {
+      stepping::StepOutcome failed;
+      failed.failure = integrator_->diagnosis() + "; " + cure(chunk.outcome);
+      return failed;
     }
-    if (comm_.any(chunk.done)) break;
-    if (interrupted_ && interrupted_()) return {.interrupted = true};
+    if (chunk.done) break;
+    if (interrupted_ && interrupted_()) {
+      stepping::StepOutcome interrupted;
+      interrupted.interrupted = true;
+      return interrupted;
+    }
   }
   ++step_;
   measure();
@@ -242,10 +242,8 @@ void AsyncSolver::continue_from(const stepping::RestartData& data, std::vector<s
     start_[i] = stepping::value_of<double>(data.entries, start_name(i));
   energy_scale_ = stepping::value_of<double>(data.entries, "energy_scale");
   step_ = data.step;
-  parallel::collectively(comm_, [&] {
-    if (comm_.rank() != 0) return;
-    integrator_ = std::make_unique<solvers::async_contact::Integrator>(model_.model, state_, certificates_);
-  });
+  integrator_ = std::make_unique<Integrator>(is_shared() ? Integrator(comm_, model_.model, state_)
+                                                         : Integrator(model_.model, state_, certificates_));
   taken_ = {};
   measure();
   forces_ = stepping::value_of<GlobalIndex>(data.entries, "forces");
@@ -283,8 +281,7 @@ std::string AsyncSolver::fault() const {
 }
 
 stepping::Entries AsyncSolver::counts() const {
-  return {{"forces", forces_of_step_},
-          {"intersections", intersections_},
+  return {{"intersections", intersections_},
           {"min_distance", smallest_gap_},
           {"energy_error", energy_error()},
           {"momentum_error", momentum_error()}};

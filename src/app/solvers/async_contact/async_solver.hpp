@@ -13,11 +13,12 @@
 namespace recoil::app {
 
 /// Asynchronous contact behind the steps of a run: each of them lets the integrator, which has clocks of its
-/// own, come to the end of the step. The first rank does all of the work and holds all vertices.
+/// own, come to the end of the step. Ranks share the events; all hold all vertices, and the first one the
+/// vectors of the states.
 class AsyncSolver final : public stepping::Solver {
 public:
-  /// `model`: on the first rank, empty elsewhere. Collective. @throws InputError on every rank if bodies
-  /// touch at the start.
+  /// `model`: the same on all ranks. Collective. @throws InputError on every rank if bodies touch at the
+  /// start.
   AsyncSolver(const parallel::Communicator& comm, AsyncModel model, const TimeSpec& time,
               solvers::async_contact::Certificates certificates);
 
@@ -43,11 +44,10 @@ public:
   std::string description() const override;
 
   const parallel::Communicator& comm() const { return comm_; }
-  /// Empty but for the number of nodes on other ranks than the first.
   const AsyncModel& model() const { return model_; }
-  /// The state at the end of the last step; on the first rank.
+  /// The state at the end of the last step.
   const solvers::async_contact::IntegratorState& state() const { return state_; }
-  /// The state that continue_from() then continues from; on the first rank.
+  /// The state that continue_from() then continues from.
   void restore_state(solvers::async_contact::IntegratorState state) { state_ = std::move(state); }
 
 private:
@@ -56,6 +56,7 @@ private:
     solvers::async_contact::Outcome outcome = solvers::async_contact::Outcome::reached;
   };
   Chunk take_chunk(double end);
+  bool is_shared() const { return comm_.size() > 1; }
   void measure();
   /// Share of the largest energy that nothing accounts for.
   double energy_error() const;
@@ -67,7 +68,7 @@ private:
   AsyncModel model_;
   double t0_, dt_;
   solvers::async_contact::Certificates certificates_;
-  std::unique_ptr<solvers::async_contact::Integrator> integrator_; ///< on the first rank
+  std::unique_ptr<solvers::async_contact::Integrator> integrator_;
   solvers::async_contact::IntegratorState state_;
   std::shared_ptr<const linalg::VectorLayout> layout_;
   stepping::History history_;
