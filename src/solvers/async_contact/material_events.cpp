@@ -1,0 +1,205 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "recoil/surface/shape.hpp"
+#include "solvers/async_contact/engine.hpp"
+
+namespace recoil::solvers::async_contact {
+
+namespace {
+
+/// A number without pattern (SplitMix64).
+std::uint64_t scatter(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+} // namespace
+
+void Integrator::Engine::start_clocks(Tick t) {
+  first_spring = first_script + static_cast<std::int32_t>(model.scripts.size());
+  first_membrane = first_spring + static_cast<std::int32_t>(model.springs.size());
+  first_hinge = first_membrane + static_cast<std::int32_t>(model.membranes.size());
+  first_pair = first_hinge + static_cast<std::int32_t>(model.hinges.size());
+  heap.resize(first_pair);
+  clocks.assign(first_pair, Clock{0, 1});
+  const auto start = [&](std::int32_t slot, double step) {
+    Clock& clock = clocks[slot];
+    clock.step = model.tick.floor(step);
+    if (model.staggered)
+      clock.phase = static_cast<Tick>(scatter(slot) % static_cast<std::uint64_t>(clock.step));
+    heap.put(slot, material_key(slot, clock.first_after(t)));
+  };
+  if (!model.gravity.isZero(0)) start(0, model.gravity_step);
+  const auto start_all = [&](std::int32_t first, const auto& elements) {
+    for (std::int32_t i = 0; i < std::ssize(elements); ++i)
+      if (is_mine(elements[i].vertices)) start(first + i, elements[i].step);
+  };
+  start_all(first_spring, model.springs);
+  start_all(first_membrane, model.membranes);
+  start_all(first_hinge, model.hinges);
+
+  script_row.assign(model.scripts.size(), 0);
+  for (std::int32_t i = 0; i < std::ssize(model.scripts); ++i) {
+    const auto& entries = model.scripts[i].entries;
+    while (script_row[i] < std::ssize(entries) && model.tick.floor(entries[script_row[i]].time) <= t)
+      ++script_row[i];
+    if (script_row[i] < std::ssize(entries))
+      heap.put(first_script + i,
+               {model.tick.floor(entries[script_row[i]].time), event_order(EventClass::prescribed, 0, i)});
+  }
+}
+
+EventKey Integrator::Engine::material_key(std::int32_t slot, Tick t) const {
+  return {t, event_order(EventClass::material, 0, slot)};
+}
+
+void Integrator::Engine::handle(std::int32_t slot, Tick t) {
+  if (slot >= first_pair) return pair_event(slot - first_pair, t);
+  if (slot == 1) return begin_window(t);
+  if (slot >= first_script && slot < first_spring) return script_event(slot - first_script, t);
+  // The next time comes first: what is kicked may move other events, not this one.
+  heap.put(slot, material_key(slot, t + clocks[slot].step));
+  if (slot >= first_hinge)
+    hinge_event(slot - first_hinge, t);
+  else if (slot >= first_membrane)
+    membrane_event(slot - first_membrane, t);
+  else if (slot >= first_spring)
+    spring_event(slot - first_spring, t);
+  else
+    gravity_event(t);
+}
+
+void Integrator::Engine::gravity_event(Tick t) {
+  ++counts.gravity;
+  const Eigen::Vector3d change = seconds(clocks[0].step) * model.gravity;
+  for (LocalIndex v = 0; v < std::ssize(vertices); ++v) {
+    VertexState& x = vertices[v];
+    if (x.inverse_mass == 0 || !is_mine({&v, 1})) continue;
+    x.q = position(v, t);
+    x.tick = t;
+    x.v += change;
+    const Eigen::Vector3d impulse = change / x.inverse_mass;
+    ledger.gravity_impulse += impulse;
+    ledger.gravity_torque += x.q.cross(impulse);
+  }
+  for (LocalIndex v = 0; v < std::ssize(vertices); ++v)
+    if (vertices[v].inverse_mass != 0) velocity_changed(v, t);
+}
+
+void Integrator::Engine::script_event(std::int32_t script, Tick t) {
+  const Script& of = model.scripts[script];
+  const Eigen::Vector3d& velocity = of.entries[script_row[script]].velocity;
+  for (const LocalIndex v : of.vertices) {
+    VertexState& x = vertices[v];
+    x.q = position(v, t);
+    x.tick = t;
+    x.v = velocity;
+  }
+  for (const LocalIndex v : of.vertices) velocity_changed(v, t);
+  const std::int32_t next = ++script_row[script];
+  heap.put(first_script + script, next < std::ssize(of.entries)
+                                      ? EventKey{model.tick.floor(of.entries[next].time),
+                                                 event_order(EventClass::prescribed, 0, script)}
+                                      : EventKey{never, 0});
+}
+
+void Integrator::Engine::measure_shapes() {
+  for (const Spring& spring : model.springs) {
+    const Points<2> x = positions(spring.vertices, now);
+    shapes.push_back((x.col(1) - x.col(0)).norm());
+  }
+  for (const Membrane& membrane : model.membranes) {
+    const Eigen::Matrix2d e = strain(membrane, positions(membrane.vertices, now));
+    shapes.insert(shapes.end(), {e(0, 0), e(1, 1), e(0, 1)});
+  }
+  for (const BendingHinge& hinge : model.hinges)
+    shapes.push_back(surface::fold_angle(positions(hinge.vertices, now)));
+}
+
+// Damping is by the mean rate since the last integration of the element. The velocities at its own times are
+// no measure of it: they have the impulses that other forces have given since then, which those of the
+// element itself are about to balance, and damping would take away what is no motion.
+
+void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
+  const Spring& spring = model.springs[index];
+  if (!meet(spring.vertices)) return;
+  ++counts.elements;
+  const double h = seconds(clocks[first_spring + index].step);
+  const Points<2> x = positions(spring.vertices, t);
+  Points<2> force = gradient(spring, x);
+  if (spring.damping > 0) {
+    const Eigen::Vector3d between = x.col(1) - x.col(0);
+    const double length = between.norm(), rate = (length - shapes[index]) / h;
+    shapes[index] = length;
+    const Eigen::Vector3d drag = spring.damping * rate / length * between;
+    force.col(0) -= drag;
+    force.col(1) += drag;
+    book->spring_damping += h * spring.damping * rate * rate;
+  }
+  for (int i = 0; i < 2; ++i) kick(spring.vertices[i], x.col(i), t, -h * force.col(i));
+  velocities_changed(spring.vertices, t);
+}
+
+void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
+  const Membrane& membrane = model.membranes[index];
+  if (!meet(membrane.vertices)) return;
+  ++counts.elements;
+  const double h = seconds(clocks[first_membrane + index].step);
+  const Points<3> x = positions(membrane.vertices, t);
+  double trace = 0;
+  Points<3> force = gradient(membrane, x, &trace);
+  if (trace > 0.5 * (model.max_stretch * model.max_stretch - 1))
+    fail(Outcome::overstretched, fmt::format("membrane {} of vertices {}, {}, {} is stretched beyond {} at "
+                                             "{} s: make the loads smaller, or the "
+                                             "steps (alpha) smaller and max_stretch larger",
+                                             index, membrane.vertices[0], membrane.vertices[1],
+                                             membrane.vertices[2], model.max_stretch, seconds(t)));
+  if (membrane.damping > 0) {
+    double* last = &shapes[first_strain + 3 * index];
+    const Eigen::Matrix2d e = strain(membrane, x);
+    Eigen::Matrix2d rate;
+    rate << e(0, 0) - last[0], e(0, 1) - last[2], e(0, 1) - last[2], e(1, 1) - last[1];
+    rate /= h;
+    last[0] = e(0, 0);
+    last[1] = e(1, 1);
+    last[2] = e(0, 1);
+    force += damping_gradient(membrane, x, rate);
+    book->stretch_damping += h * dissipation(membrane, rate);
+  }
+  for (int i = 0; i < 3; ++i) kick(membrane.vertices[i], x.col(i), t, -h * force.col(i));
+  velocities_changed(membrane.vertices, t);
+}
+
+void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
+  const BendingHinge& hinge = model.hinges[index];
+  if (!meet(hinge.vertices)) return;
+  ++counts.elements;
+  const double h = seconds(clocks[first_hinge + index].step);
+  const Points<4> x = positions(hinge.vertices, t);
+  const double angle = surface::fold_angle(x);
+  double bend = angle - rest_angles[index];
+  if (std::abs(bend) > hinge.yield_angle) {
+    const double flow = bend - std::copysign(hinge.yield_angle, bend);
+    rest_angles[index] += flow;
+    book->plasticity +=
+        2 * hinge.coefficient * hinge.yield_angle * std::abs(flow); // by the force at the yield angle
+    bend -= flow;
+  }
+  const Points<4> turn = angle_gradient(x);
+  double moment = 2 * hinge.coefficient * bend;
+  if (hinge.damping > 0) {
+    double& last = shapes[first_angle + index];
+    const double rate = std::remainder(angle - last, 2 * M_PI) / h;
+    last = angle;
+    moment += 2 * hinge.damping * rate;
+    book->bend_damping += h * 2 * hinge.damping * rate * rate;
+  }
+  for (int i = 0; i < 4; ++i) kick(hinge.vertices[i], x.col(i), t, -h * moment * turn.col(i));
+  velocities_changed(hinge.vertices, t);
+}
+
+} // namespace recoil::solvers::async_contact
