@@ -89,7 +89,7 @@ def same_motion(folder, whole):
     own, other = table(folder), table(whole)
     sums = [name for name in other.dtype.names if not name.endswith("_error")]
     return all(np.array_equal(runs.state(folder, step, field), runs.state(whole, step, field)) for field in ("u", "v") for step in range(0, STEPS + 1, 2)) and \
-        all(np.allclose(own[name], other[name], rtol=1e-9, atol=1e-12) for name in sums)
+        all(np.allclose(own[name], other[name], rtol=1e-9, atol=1e-12, equal_nan=True) for name in sums)
 
 
 def check_balance(folder, energy):

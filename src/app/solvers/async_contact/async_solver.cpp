@@ -271,8 +271,10 @@ double AsyncSolver::energy_error() const {
 }
 
 double AsyncSolver::momentum_error() const {
-  if (!(energy_scale_ > 0)) return 0;
-  return momentum_error_of(numbers_, start_).norm() / std::sqrt(2 * total_mass_ * energy_scale_);
+  double scale = std::sqrt(2 * total_mass_ * energy_scale_);
+  for (std::size_t i = 0; i < momentum_rows.size(); ++i)
+    if (!momentum_rows[i].is_angular) scale = std::max(scale, momentum_of(numbers_, i).norm());
+  return scale > 0 ? momentum_error_of(numbers_, start_).norm() / scale : 0;
 }
 
 std::string AsyncSolver::fault() const {

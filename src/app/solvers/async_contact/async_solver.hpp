@@ -60,7 +60,8 @@ private:
   void measure();
   /// Share of the largest energy that nothing accounts for.
   double energy_error() const;
-  /// The same of the linear momentum, over that of the total mass with this energy.
+  /// The same of the linear momentum, over the largest of its terms or that of the total mass with this
+  /// energy.
   double momentum_error() const;
   void push_state(GlobalIndex id);
 
