@@ -26,7 +26,8 @@ std::size_t CutPool::HashOfMembers::operator()(const std::vector<int>& members) 
 
 CutPool::CutPool(const PieceGraph& graph, LeastShares least)
     : graph_(&graph), component_(components(graph)), link_starts_(graph.size() + 1, 0),
-      link_ids_(2 * graph.links.size()), marks_(graph.size(), 0), least_(least) {
+      link_ids_(2 * graph.links.size()), neighbours_(2 * graph.links.size()), marks_(graph.size(), 0),
+      least_(least) {
   for (int p = 0; p < graph.size(); ++p) {
     if (component_[p] == std::ssize(component_masses_)) {
       component_masses_.push_back(0);
@@ -42,8 +43,11 @@ CutPool::CutPool(const PieceGraph& graph, LeastShares least)
   for (int p = 0; p < graph.size(); ++p) link_starts_[p + 1] += link_starts_[p];
   std::vector<int> next(link_starts_.begin(), link_starts_.end() - 1);
   for (int k = 0; k < std::ssize(graph.links); ++k) {
-    link_ids_[next[graph.links[k].a]++] = k;
-    link_ids_[next[graph.links[k].b]++] = k;
+    const auto [a, b, weight] = graph.links[k];
+    neighbours_[next[a]] = b;
+    link_ids_[next[a]++] = k;
+    neighbours_[next[b]] = a;
+    link_ids_[next[b]++] = k;
   }
   set_faults(std::vector<char>(graph.links.size(), 0));
 }
@@ -69,84 +73,89 @@ void CutPool::set_faults(std::vector<char> faults) {
 }
 
 /// The connected parts of a set and of the rest; faults part them, too, if these count.
-std::vector<CutPool::Part> CutPool::split(std::span<const char> set, bool at_faults) const {
-  std::vector<char> seen(set.size(), 0);
-  std::vector<Part> parts;
+CutPool::Parts CutPool::split(std::span<const char> set, bool at_faults) const {
+  Parts parts{{}, {0}, {}, std::vector<int>(set.size(), -1)};
+  parts.members.reserve(set.size());
   for (int first = 0; first < std::ssize(set); ++first) {
-    if (seen[first] != 0) continue;
-    Part& part = parts.emplace_back(std::vector<int>{first}, 0.0);
-    seen[first] = 1;
-    for (std::size_t next = 0; next < part.members.size(); ++next) {
-      const int p = part.members[next];
-      part.mass += graph_->masses[p];
+    if (parts.part_of[first] >= 0) continue;
+    const int part = static_cast<int>(parts.masses.size());
+    double mass = 0;
+    parts.part_of[first] = part;
+    parts.members.push_back(first);
+    for (std::size_t next = parts.starts.back(); next < parts.members.size(); ++next) {
+      const int p = parts.members[next];
+      mass += graph_->masses[p];
       for (int k = link_starts_[p]; k < link_starts_[p + 1]; ++k) {
-        if (at_faults && faults_[link_ids_[k]] != 0) continue;
-        const PieceGraph::Link& link = graph_->links[link_ids_[k]];
-        const int q = link.a == p ? link.b : link.a;
-        if (seen[q] != 0 || set[q] != set[p]) continue;
-        seen[q] = 1;
-        part.members.push_back(q);
+        const int q = neighbours_[k];
+        if (parts.part_of[q] >= 0 || set[q] != set[p] || (at_faults && faults_[link_ids_[k]] != 0)) continue;
+        parts.part_of[q] = part;
+        parts.members.push_back(q);
       }
     }
+    parts.starts.push_back(static_cast<int>(parts.members.size()));
+    parts.masses.push_back(mass);
   }
   return parts;
 }
 
-bool CutPool::is_small(const Part& part, bool at_faults) const {
-  const int piece = part.members.front(), component = component_[piece];
+bool CutPool::is_small(const Parts& parts, int part, bool at_faults) const {
+  const std::span<const int> members = parts.of(part);
+  const int piece = members.front(), component = component_[piece];
   if (at_faults)
-    return std::ssize(part.members) < of_left_[left_[piece]] && part.mass < least_masses_[left_[piece]];
-  return part.members.size() < pieces_of_component_[component].size() &&
-         part.mass < least_.side * component_masses_[component] * (1 - rounding);
+    return std::ssize(members) < of_left_[left_[piece]] && parts.masses[part] < least_masses_[left_[piece]];
+  return members.size() < pieces_of_component_[component].size() &&
+         parts.masses[part] < least_.side * component_masses_[component] * (1 - rounding);
 }
 
 bool CutPool::has_small_parts(const Cut& cut) const {
   if (!(least_.part > 0)) return false;
   std::vector<char> set(graph_->size(), 0);
   for (const int p : cut.members) set[p] = 1;
-  return std::ranges::any_of(split(set, true), [&](const Part& part) { return is_small(part, true); });
+  const Parts parts = split(set, true);
+  for (int part = 0; part < parts.count(); ++part)
+    if (is_small(parts, part, true)) return true;
+  return false;
 }
 
-/// Small parts change sides unless a smaller one beside them does; false where none is small.
-bool CutPool::absorb_small_parts(std::vector<char>& set, bool at_faults) const {
-  const std::vector<Part> parts = split(set, at_faults);
-  std::vector<int> part_of(set.size());
-  for (int i = 0; i < std::ssize(parts); ++i)
-    for (const int p : parts[i].members) part_of[p] = i;
+/// Small parts of `set` and the rest change sides unless a smaller one beside them does; false where none is
+/// small.
+bool CutPool::absorb_small_parts(std::vector<char>& set, const Parts& parts, bool at_faults) const {
   const auto is_smaller = [&](int i, int j) {
-    return parts[i].mass < parts[j].mass || (parts[i].mass == parts[j].mass && i < j);
+    return parts.masses[i] < parts.masses[j] || (parts.masses[i] == parts.masses[j] && i < j);
   };
-  std::vector<char> changes(parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) changes[i] = is_small(parts[i], at_faults) ? 1 : 0;
-  const std::vector<char> small = changes;
+  std::vector<char> small(parts.count());
+  for (int i = 0; i < parts.count(); ++i) small[i] = is_small(parts, i, at_faults) ? 1 : 0;
+  if (std::ranges::find(small, 1) == small.end()) return false;
+  std::vector<char> changes = small;
   for (std::size_t k = 0; k < faults_.size(); ++k) {
-    const int i = part_of[graph_->links[k].a], j = part_of[graph_->links[k].b];
+    const int i = parts.part_of[graph_->links[k].a], j = parts.part_of[graph_->links[k].b];
     if ((!at_faults || faults_[k] == 0) && i != j && small[i] != 0 && small[j] != 0)
       changes[is_smaller(i, j) ? j : i] = 0;
   }
-  bool any = false;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (changes[i] == 0) continue;
-    any = true;
-    for (const int p : parts[i].members) set[p] = set[p] == 0 ? 1 : 0;
-  }
-  return any;
+  for (int i = 0; i < parts.count(); ++i)
+    if (changes[i] != 0)
+      for (const int p : parts.of(i)) set[p] = set[p] == 0 ? 1 : 0;
+  return true;
 }
 
 int CutPool::add(std::span<const char> set) {
   std::vector<char> sides(set.begin(), set.end());
+  Parts parts;
   constexpr int most_rounds = 50; // what one rule moves the other one might move back
   for (int round = 0, quiet = 0; quiet < 2; ++round) {
     if (round == most_rounds) return 0;
-    quiet = absorb_small_parts(sides, round % 2 == 0) ? 0 : quiet + 1;
+    const bool at_faults = round % 2 == 0;
+    Parts present = split(sides, at_faults);
+    quiet = absorb_small_parts(sides, present, at_faults) ? 0 : quiet + 1;
+    if (!at_faults) parts = std::move(present); // of the final sides, once both rules are quiet
   }
   int added = 0;
-  for (const Part& part : split(sides, false))
-    if (add_part(part.members)) ++added;
+  for (int part = 0; part < parts.count(); ++part)
+    if (add_part(parts.of(part))) ++added;
   return added;
 }
 
-bool CutPool::add_part(const std::vector<int>& part) {
+bool CutPool::add_part(std::span<const int> part) {
   const std::vector<int>& whole = pieces_of_component_[component_[part.front()]];
   if (part.size() == whole.size()) return false;
   Cut cut;

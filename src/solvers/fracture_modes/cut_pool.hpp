@@ -65,25 +65,30 @@ public:
   void center(std::span<double> field) const;
 
 private:
-  /// A connected part of a set or of the rest.
-  struct Part {
-    std::vector<int> members;
-    double mass;
+  /// Connected parts of a set and of the rest.
+  struct Parts {
+    std::vector<int> members, starts; ///< pieces, part after part; where each part begins
+    std::vector<double> masses;       ///< of each part
+    std::vector<int> part_of;         ///< of each piece
+    int count() const { return static_cast<int>(masses.size()); }
+    std::span<const int> of(int part) const {
+      return std::span(members).subspan(starts[part], starts[part + 1] - starts[part]);
+    }
   };
-  std::vector<Part> split(std::span<const char> set, bool at_faults) const;
-  bool is_small(const Part& part, bool at_faults) const;
+  Parts split(std::span<const char> set, bool at_faults) const;
+  bool is_small(const Parts& parts, int part, bool at_faults) const;
   bool has_small_parts(const Cut& cut) const;
   bool insert(Cut cut, bool is_usable);
-  bool absorb_small_parts(std::vector<char>& set, bool at_faults) const;
-  bool add_part(const std::vector<int>& part);
+  bool absorb_small_parts(std::vector<char>& set, const Parts& parts, bool at_faults) const;
+  bool add_part(std::span<const int> part);
 
   const PieceGraph* graph_;
   std::vector<int> component_;
   std::vector<double> component_masses_;
   std::vector<std::vector<int>> pieces_of_component_;
-  std::vector<int> link_starts_, link_ids_; ///< links of each piece
-  std::vector<char> faults_;                ///< of links
-  std::vector<int> left_, of_left_;         ///< what faults leave, and how many pieces each consists of
+  std::vector<int> link_starts_, link_ids_, neighbours_; ///< links of each piece, and where they lead
+  std::vector<char> faults_;                             ///< of links
+  std::vector<int> left_, of_left_; ///< what faults leave, and how many pieces each consists of
   std::vector<double> least_masses_;
   std::vector<std::vector<double>> rows_;
   std::vector<Cut> cuts_;
