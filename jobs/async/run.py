@@ -49,7 +49,7 @@ def rising(rows):
 
 def decaying(rows):
     kinetic = [row["kinetic"] for row in rows]
-    return [(kinetic[-1] < 0.1 * kinetic[0], "e = 0.8 leaves %.3g of the kinetic energy" % (kinetic[-1] / kinetic[0]))]
+    return [(kinetic[-1] < 0.5 * kinetic[0], "e = 0.8 leaves %.3g of the kinetic energy" % (kinetic[-1] / kinetic[0]))]
 
 
 def reflected(rows):
