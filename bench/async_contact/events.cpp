@@ -1,11 +1,12 @@
 // Events per second of asynchronous contact on one core or some ranks:
 //
 //   bench_async_contact discs [seconds] [slabs | windows]     900 discs of radius 1 cm in a box of 3 m
-//   bench_async_contact cloth [seconds] [slabs | windows]     two cloths of 1682 vertices that fall on nine
-//   spikes
+//   bench_async_contact cloth [seconds] [slabs | windows]     two cloths of 1682 vertices on nine spikes
+//   bench_async_contact crumple [scenes]                      sheets that walls press together, intersections
 //
 // Under mpirun windows on several ranks. Prints events by kind, processor time, drift of energy and momentum
 // and what is left of the gaps.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,8 +18,17 @@
 namespace {
 
 using namespace recoil::solvers::async_contact;
+using recoil::LocalIndex;
 
 double processor_time() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// Cloths that reach the spikes after 5 ms.
+Model falling_cloths(int cells) {
+  Model model = testing::ClothsAboveSpikes(cells).model;
+  for (LocalIndex v = 0; v < model.num_vertices(); ++v)
+    if (!std::isinf(model.masses[v])) model.velocities[v].z() = -2;
+  return model;
+}
 
 void print_ranks(const recoil::parallel::Communicator& comm, const Counts& counts, double time) {
   const auto all = [&](std::int64_t count) {
@@ -67,14 +77,44 @@ void run(const Model& model, double duration, const char* how) {
               (run.totals().energy() - energy - ledger.wall_work + ledger.dissipation()) / energy);
 }
 
+/// Random crumpled sheets in both modes, looked at a hundred times each.
+void crumple(unsigned scenes) {
+  long intersections = 0, looks = 0, stopped = 0;
+  double gap = 1, momentum = 0;
+  int deepest = 0;
+  for (unsigned seed = 0; seed < scenes; ++seed) {
+    const testing::CrumpledSheet sheet(seed);
+    Integrator run(sheet.model, seed % 2 ? Certificates::windows : Certificates::slabs);
+    const Eigen::Vector3d start = run.totals().momentum;
+    for (int i = 1; i <= 100; ++i) {
+      if (run.advance_to(6e-4 * i) != Outcome::reached) {
+        ++stopped;
+        break;
+      }
+      intersections += sheet.intersections(run);
+      ++looks;
+      gap = std::min(gap, run.smallest_gap());
+    }
+    const Eigen::Vector3d wall = run.ledger().wall_impulse;
+    momentum = std::max(momentum, (run.totals().momentum + wall - start).norm() / wall.norm());
+    deepest = std::max(deepest, run.counts().deepest);
+  }
+  std::printf(
+      "%u sheets, %ld states: %ld intersections, %ld runs stopped, smallest gap %.3g, deepest layer %d, "
+      "momentum %.1e\n",
+      scenes, looks, intersections, stopped, gap, deepest, momentum);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const double duration = argc > 2 ? std::atof(argv[2]) : 1;
   const char* how = argc > 3 ? argv[3] : "slabs";
-  if (argc > 1 && std::strcmp(argv[1], "cloth") == 0)
-    run(testing::ClothsAboveSpikes(28).model, duration, how);
+  if (argc > 1 && std::strcmp(argv[1], "crumple") == 0)
+    crumple(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 200);
+  else if (argc > 1 && std::strcmp(argv[1], "cloth") == 0)
+    run(falling_cloths(28), duration, how);
   else
     run(testing::random_discs(900, 3, 1), duration, how);
   MPI_Finalize();

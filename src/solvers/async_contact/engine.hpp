@@ -56,6 +56,7 @@ struct Integrator::Engine {
   std::vector<std::int32_t> pair_lists;          //
   std::vector<std::uint64_t> candidates;         ///< numbers of pairs, ascending
   Tick window_end = 0;                           ///< time of the next search
+  Tick least_window = 1;                         ///< to which windows shrink of themselves
   Tick window = 0;                               ///< length of windows
   std::int64_t num_found = 0;                    ///< pairs that the last search has found
   Counts before;                                 ///< when the window began

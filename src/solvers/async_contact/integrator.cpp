@@ -70,6 +70,7 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
   }
   start_clocks(now);
   window = std::max<Tick>(1, model.tick.floor(first_window(model)));
+  least_window = std::max<Tick>(1, window / 4);
   before = counts;
   begin_window(now);
   const auto refuse = [&] {
