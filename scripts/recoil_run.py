@@ -214,8 +214,9 @@ def _cells(stream, code):
     stream, found, at, row = stream.ravel().astype(np.int64), {}, 0, 0
     while at < len(stream):
         shape, nodes = SHAPES[int(stream[at])]
-        found.setdefault(shape, []).append((row, stream[at + 1:at + 1 + nodes]))
-        at, row = at + 1 + nodes, row + 1
+        at += 2 if shape.startswith("Poly") else 1  # these say how many nodes they have
+        found.setdefault(shape, []).append((row, stream[at:at + nodes]))
+        at, row = at + nodes, row + 1
     return ({shape: np.array([nodes for _, nodes in cells]) for shape, cells in found.items()},
             {shape: np.array([row for row, _ in cells]) for shape, cells in found.items()})
 

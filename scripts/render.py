@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws states of a run: the deformed bodies coloured by |u| or another field, their shape at rest as a faint outline,
-planes, polylines and the edges of obstacles in grey; bonded particles as spheres or, for a field of bonds, the bonds as sticks.
+planes, polylines and the edges of obstacles in grey; particles as spheres or, for a field of bonds, the bonds as sticks.
 
   render.py run                         the last state, to run/picture.png
   render.py run --times 4               four states from first to last, side by side
@@ -147,12 +147,17 @@ class Picture3d:
         axes.set_axis_off()
 
 
+def broken_in(state, count):
+    """Which of `count` bonds are broken; springs never are."""
+    return state["broken"] > 0 if "broken" in state.fields() else np.zeros(count, bool)
+
+
 class PictureOfParticles:
-    """Draws states of bonded particles as spheres."""
+    """Draws states of particles or spheres."""
 
     def __init__(self, trajectory, positions, times, arguments):
         self.radius, self.bonds = trajectory.run.mesh.radius, trajectory.cells.get("Polyline", np.zeros((0, 2), int))
-        self.broken = {state.time: state["broken"] > 0 for state in trajectory.states if state.time in times}
+        self.broken = {state.time: broken_in(state, len(self.bonds)) for state in trajectory.states if state.time in times}
         self.axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
         clouds = [p + sign * self.radius[:, None] * side for p in positions for side in self.axes for sign in (-1, 1)]
         self.surroundings, self.camera = Surroundings(trajectory.scene, clouds, times, self.axes), None

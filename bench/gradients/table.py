@@ -4,7 +4,7 @@
     bench/gradients/table.py --recoil build/release/recoil [--only static-free-2D-P1 ..] [--objectives stress ..] [--json table.json]
 
 Each cell is a study of a scene with three deformable blocks, whose objective is the sum of those of objectives(), or of some of them; `recoil gradient --check` compares the derivative along each parameter with central differences
-(best of five steps) and fits the slope of the Taylor remainder. The table has one row per parameter and one column per scene:
+(best of six steps) and fits the slope of the Taylor remainder. The table has one row per parameter and one column per scene:
 relative error and slope, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below, and so does a
 missing slope. The last rows count the
 most pairs in contact and terms of friction that stick and slide in one step, with a star where there are none.
@@ -305,7 +305,7 @@ def main():
     parser.add_argument("--recoil", required=True)
     parser.add_argument("--only", nargs="+", default=[], help="columns, e.g. BDF2-friction-3D-P2")
     parser.add_argument("--objectives", nargs="+", default=[], help="names of the terms that count")
-    parser.add_argument("--steps", type=float, nargs="+", default=[1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
+    parser.add_argument("--steps", type=float, nargs="+", default=[1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
     parser.add_argument("--keep", help="folder for scenes, studies and results")
     parser.add_argument("--json", help="all results")
     parser.add_argument("--jobs", type=int, default=1, help="columns at a time (default: 1)")

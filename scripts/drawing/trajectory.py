@@ -18,8 +18,8 @@ class Trajectory:
         self.scene, self.summary = self.run.scene, self.run.summary
 
     def displacement(self, state):
-        """Also of particles, whose u are positions and orientations."""
-        return state["displacement"] if self.run.mesh.radius is not None else state.u
+        """Also of bonded particles, whose u are positions and orientations."""
+        return state["displacement"] if "displacement" in state.fields() else state.u
 
     def of_bonds(self, state, name):
         """Whether a field belongs to the bonds of particles."""
@@ -27,7 +27,7 @@ class Trajectory:
 
     def nodal(self, state, name):
         """A scalar per node: the field, the length of a vector field, the mean of a cell field around a node."""
-        if self.run.mesh.radius is not None and name == "u":
+        if name == "u" and "displacement" in state.fields():
             name = "displacement"
         values = np.asarray(state[name], dtype=float)
         values = values if values.ndim == 1 else np.linalg.norm(values, axis=1)

@@ -27,10 +27,11 @@ bool is_in(const Point<2>& x, const std::array<Point<2>, 3>& c) {
 
 template <int dim>
 Cage<dim> make_cage(const Solid<dim>& solid, const CageOptions& options, const std::string& where) {
+  constexpr double accepted = 0.03;
   const FacetMesh<dim>* surfaces[] = {&solid.surface, &solid.input};
   const WindingTree<dim> tree(solid.surface);
   auto chosen = choose_lattice<dim>(std::span(surfaces).first(solid.repair.empty() ? 1 : 2), tree,
-                                    options.cells, options.largest_lattice, true, where);
+                                    options.cells, options.largest_lattice, true, accepted, where);
   make_boundary_manifold(chosen.lattice, chosen.flags);
   return {extract(chosen.lattice, chosen.flags).first, chosen.lattice.edge()};
 }

@@ -11,7 +11,6 @@ namespace recoil::cage {
 namespace {
 
 constexpr int tries = 8;
-constexpr double accepted = 0.03, accepted_of_torn = 0.3;
 
 template <int dim>
 std::int64_t cells_of_lattice(const Eigen::AlignedBox<double, dim>& box, double h) {
@@ -25,7 +24,8 @@ std::int64_t cells_of_lattice(const Eigen::AlignedBox<double, dim>& box, double 
 template <int dim>
 ChosenLattice<dim> choose_lattice(std::span<const FacetMesh<dim>* const> surfaces,
                                   const WindingTree<dim>& tree, std::int64_t cells,
-                                  std::int64_t largest_lattice, bool is_closed, const std::string& where) {
+                                  std::int64_t largest_lattice, bool is_closed, double accepted,
+                                  const std::string& where) {
   if (cells < 1)
     throw InputError(where, "a lattice of " + std::to_string(cells) + " cells; at least one is needed");
   Eigen::AlignedBox<double, dim> box;
@@ -47,7 +47,7 @@ ChosenLattice<dim> choose_lattice(std::span<const FacetMesh<dim>* const> surface
     const double count = static_cast<double>(std::count(next.flags.begin(), next.flags.end(), 1));
     const double error = std::abs(std::log(count / wanted));
     if (!best || error < best_error) best = std::move(next), best_error = error;
-    if (error < (is_closed ? accepted : accepted_of_torn)) break;
+    if (error < accepted) break;
     // cells ~ h^-power between the last two tries
     double power = dim - 0.5;
     if (n > 0 && last[0] != h && last[1] != count)
@@ -59,8 +59,8 @@ ChosenLattice<dim> choose_lattice(std::span<const FacetMesh<dim>* const> surface
 }
 
 template ChosenLattice<2> choose_lattice(std::span<const FacetMesh<2>* const>, const WindingTree<2>&,
-                                         std::int64_t, std::int64_t, bool, const std::string&);
+                                         std::int64_t, std::int64_t, bool, double, const std::string&);
 template ChosenLattice<3> choose_lattice(std::span<const FacetMesh<3>* const>, const WindingTree<3>&,
-                                         std::int64_t, std::int64_t, bool, const std::string&);
+                                         std::int64_t, std::int64_t, bool, double, const std::string&);
 
 } // namespace recoil::cage

@@ -49,8 +49,8 @@ private:
 /// Cells of a lattice, one flag each, that together contain a body: all that meet one of the surfaces, and
 /// all with a vertex that the tree encloses. The surfaces lie in the union of the first by construction, for
 /// the lattice covers space and the test for a common point errs to the safe side.
-/// @param is_closed the surface of the tree has no holes: of vertices that cells connect which it does not
-/// meet, one is looked at.
+/// @param is_closed the surface of the tree has no boundary and is among the surfaces: of vertices that cells
+/// connect which it does not meet, one is looked at.
 template <int dim>
 std::vector<char> cells_that_contain(const Lattice<dim>& lattice,
                                      std::span<const FacetMesh<dim>* const> surfaces,

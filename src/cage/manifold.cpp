@@ -106,13 +106,8 @@ std::vector<std::int32_t> fans(const Pairing& pairing, std::size_t num_triangles
     sets.unite(a, next_corner(b));
     sets.unite(next_corner(a), b);
   }
-  std::vector<std::int32_t> numbers(3 * num_triangles, -1);
-  std::int32_t count = 0;
-  for (std::size_t c = 0; c < numbers.size(); ++c) {
-    const auto root = sets.root(static_cast<std::int64_t>(c)); // the first corner of its set
-    numbers[c] = root == static_cast<std::int64_t>(c) ? count++ : numbers[root];
-  }
-  return numbers;
+  const auto numbers = sets.numbers();
+  return {numbers.begin(), numbers.end()};
 }
 
 /// Pairs beyond the first one between the same two vertices.
@@ -171,6 +166,40 @@ ManifoldSurface split_to_manifold(std::span<const Point<3>> vertices,
     }
   }
 }
+
+bool has_no_boundary(const FacetMesh<3>& mesh) {
+  const auto edges = sorted_half_edges(mesh.facets);
+  for (std::size_t first = 0, e = 0; first < edges.size(); first = e) {
+    std::int64_t rising = 0;
+    for (; e < edges.size() && edges[e].low == edges[first].low && edges[e].high == edges[first].high; ++e)
+      rising += edges[e].rises ? 1 : -1;
+    if (rising != 0) return false;
+  }
+  return true;
+}
+
+bool has_no_boundary(const FacetMesh<2>& mesh) {
+  std::vector<std::int64_t> beginning(mesh.vertices.size(), 0);
+  for (const auto& [from, to] : mesh.facets) {
+    ++beginning[from];
+    --beginning[to];
+  }
+  return std::ranges::all_of(beginning, [](auto count) { return count == 0; });
+}
+
+template <int dim>
+std::vector<std::int32_t> connected_facets(const FacetMesh<dim>& mesh) {
+  UnionFind<std::int32_t> sets(static_cast<std::int32_t>(mesh.facets.size()));
+  std::vector<std::int32_t> first(mesh.vertices.size(), -1); // facet at each vertex
+  for (std::int32_t f = 0; f < std::ssize(mesh.facets); ++f)
+    for (const auto v : mesh.facets[f]) {
+      if (first[v] < 0) first[v] = f;
+      sets.unite(first[v], f);
+    }
+  return sets.numbers();
+}
+template std::vector<std::int32_t> connected_facets(const FacetMesh<2>&);
+template std::vector<std::int32_t> connected_facets(const FacetMesh<3>&);
 
 bool is_closed_manifold(const FacetMesh<3>& mesh) {
   const auto edges = sorted_half_edges(mesh.facets);

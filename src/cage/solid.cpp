@@ -58,14 +58,10 @@ template <int dim>
 class Components {
 public:
   explicit Components(const FacetMesh<dim>& mesh) : mesh_(mesh) {
-    UnionFind<std::int32_t> sets(static_cast<std::int32_t>(mesh.vertices.size()));
-    for (const auto& facet : mesh.facets)
-      for (const auto v : facet) sets.unite(facet[0], v);
-    std::map<std::int32_t, std::size_t> numbers;
-    for (std::int32_t f = 0; f < std::ssize(mesh.facets); ++f) {
-      const auto [entry, is_new] = numbers.try_emplace(sets.root(mesh.facets[f][0]), facets_.size());
-      if (is_new) facets_.emplace_back();
-      facets_[entry->second].push_back(f);
+    const auto parts = connected_facets(mesh);
+    for (std::int32_t f = 0; f < std::ssize(parts); ++f) {
+      if (parts[f] == std::ssize(facets_)) facets_.emplace_back();
+      facets_[parts[f]].push_back(f);
     }
     for (const auto& part : facets_) {
       boxes_.emplace_back();
@@ -180,21 +176,39 @@ std::int32_t nearest_facet(const FacetMesh<dim>& mesh, const geometry::BoxTree& 
   }
 }
 
+/// The size of the winding number at each vertex; where `is_closed`, once for those between which no facet
+/// passes.
+template <int dim>
+std::vector<double> winding_numbers(const CellMesh<dim>& cells, const WindingTree<dim>& tree,
+                                    const geometry::BoxTree& boxes, bool is_closed) {
+  UnionFind<std::int32_t> sets(static_cast<std::int32_t>(cells.vertices.size()));
+  for (const auto& cell : cells.cells) {
+    if (!is_closed) break;
+    std::array<Point<dim>, dim + 1> corners;
+    for (int k = 0; k <= dim; ++k) corners[k] = cells.vertices[cell[k]];
+    if (boxes.meeting(box_around<dim>(corners)).empty())
+      for (const auto v : cell) sets.unite(cell[0], v);
+  }
+  std::vector<double> result(cells.vertices.size());
+  for (std::int32_t v = 0; v < std::ssize(result); ++v)
+    result[v] = sets.root(v) == v ? std::abs(tree.at(cells.vertices[v])) : result[sets.root(v)];
+  return result;
+}
+
 template <int dim>
 Solid<dim> repaired(const Welded<dim>& welded, const std::string& reason, const SolidOptions& options,
                     const std::string& where) {
+  constexpr double accepted = 0.3; // each lattice that is tried costs winding numbers
   const WindingTree<dim> tree(welded.mesh);
   const FacetMesh<dim>* surfaces[] = {&welded.mesh};
-  const auto chosen =
-      choose_lattice<dim>(surfaces, tree, options.repair_cells, std::int64_t{1} << 28, false, where);
+  const bool is_closed = has_no_boundary(welded.mesh);
+  const auto chosen = choose_lattice<dim>(surfaces, tree, options.repair_cells, std::int64_t{1} << 28,
+                                          is_closed, accepted, where);
   const auto cells = extract(chosen.lattice, chosen.flags).first;
-  std::vector<double> windings;
-  std::vector<std::int32_t> outside;
-  for (const auto& x : cells.vertices) {
-    windings.push_back(std::abs(tree.at(x)));
-    outside.push_back(windings.back() <= 0.5);
-  }
   const auto boxes = facet_boxes(welded.mesh);
+  const auto windings = winding_numbers(cells, tree, boxes, is_closed);
+  std::vector<std::int32_t> outside;
+  for (const double winding : windings) outside.push_back(winding <= 0.5);
   const auto cut = cut_cells<dim>(cells, outside, [&](std::int32_t a, std::int32_t b) {
     const auto &p = cells.vertices[a], &q = cells.vertices[b];
     std::optional<double> outermost;

@@ -288,6 +288,38 @@ TEST(FractureModes, PiecesAreLargeEnough) {
   EXPECT_LT(broken(8, 0).modes.modes.at(0).energy, 0.7 * energy);
 }
 
+/// Cuts of one mode that run along each other, or along faults of earlier modes, leave nothing light between
+/// them.
+void check_crumbs(const mesh::SimplexMesh& mesh, int count) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const Broken<3> broken(comm, mesh, {.count = count});
+  ASSERT_EQ(std::ssize(broken.modes.modes), count);
+  expect_orthonormal(broken);
+  std::vector<char> joined(broken.graph.faces.size(), 1);
+  double before = 0;
+  for (const FractureMode& mode : broken.modes.modes) {
+    EXPECT_GE(mode.energy, before * (1 - 1e-9));
+    before = mode.energy;
+    const auto field = mode.field.local();
+    for (std::size_t f = 0; f < joined.size(); ++f)
+      if (std::abs(field[broken.graph.faces[f].a] - field[broken.graph.faces[f].b]) > 1e-9) joined[f] = 0;
+  }
+  const PieceGraph pieces = gather_pieces(broken.graph, joined).graph;
+  const double whole = std::accumulate(pieces.masses.begin(), pieces.masses.end(), 0.0);
+  EXPECT_GT(pieces.size(), count);
+  EXPECT_GE(std::ranges::min(pieces.masses), std::min(0.05, 0.25 / (count + 1)) * whole * (1 - 1e-8));
+}
+TEST(FractureModes, LeaveNoCrumbs) {
+  check_crumbs(test::bar_mesh({16, 4, 4}, {4, 1, 1}), 5);
+  check_crumbs(test::necked_bar({12, 6, 6}, 0.02, 1), 8);
+  const mesh::SimplexMesh block = test::bar_mesh({12, 4, 4}, {12, 4, 4}); // two blocks joined by a bent neck
+  check_crumbs(test::carve(block,
+                           [](const Eigen::Vector3d& c) {
+                             return std::abs(c.x()) > 2 || (c.y() > 0 && std::abs(c.z()) < 1);
+                           }),
+               4);
+}
+
 TEST(FractureModes, PaintedRegionsStayWhole) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const auto mesh =

@@ -126,6 +126,29 @@ def check_vectors(recoil, moments):
     runs.check(phases == {False, True}, "in both searches")
 
 
+def check_full(recoil, moments):
+    """Scalar modes first, then motions with strain: killed in both searches, continued on another number of ranks."""
+    shape = recoil.write_scene("full", {"geometry": {"generator": {"type": "rectangle", "size": [3, 1], "divisions": [6, 2]}},
+                                        "modes": {"type": "full", "count": 2, "relative_omega": 1.2, "strain": "gradient"}, "output": {"save_interval": 0}})
+    whole, folder = recoil.path("full-whole"), recoil.path("full-killed")
+    states = moments.count(whole, 2, "file:state.json", "fracture", shape, "-o", whole, "-q")
+
+    def corners(folder):
+        with h5py.File(os.path.join(folder, "modes.h5"), "r") as file:
+            return [file["modes/strain_energies"][:], *(file["modes/corners_%d" % (k + 1)][:] for k in range(2))]
+    found = set()
+    for count in (3, states // 2 + 1, states - 2, states - 1):
+        shutil.rmtree(folder, ignore_errors=True)
+        ended = moments.run(folder, 2, "file:state.json", signal.SIGKILL, "fracture", shape, "-o", folder, "-q", count=count)
+        with open(os.path.join(folder, "state.json")) as file:
+            content = json.load(file)["content"]
+        found.add((bool(content["scalar_modes"]), bool(content["state"]) and content["state"]["counts"]["descents"] > 0))
+        recoil.run(2, "fracture", "--restart", folder, "-q")
+        same = is_same(folder, whole) and all(np.array_equal(a, b) for a, b in zip(corners(folder), corners(whole)))
+        runs.check(ended.sent and same, "full modes, killed after state %d of %d: the same" % (count, states))
+    runs.check((True, True) in found and False in {scalar for scalar, _ in found}, "in both searches, and inside of a full mode: %s" % sorted(found))
+
+
 def refuse(recoil, folder, code, *parts, what):
     found, text = recoil.run(1, "fracture", "--restart", folder, "-q", expect=None)
     runs.check(found == code and all(part in text for part in parts), "%s: exit %d: %s" % (what, found, text.strip()[:300]))
@@ -244,6 +267,7 @@ with runs.Recoil(("--moments", str)) as recoil:
     check_signals(recoil, moments, whole, shape)
     check_pieces_search(recoil, moments)
     check_vectors(recoil, moments)
+    check_full(recoil, moments)
     check_damage(recoil, moments, whole, shape)
     check_cages(recoil)
     check_pieces(recoil, moments)

@@ -25,6 +25,16 @@ public:
     else
       parent_[a] = b;
   }
+  /// The set of each number; sets are numbered from 0 on in the order of their smallest numbers.
+  std::vector<Index> numbers() {
+    std::vector<Index> result(parent_.size());
+    Index count = 0;
+    for (Index k = 0; k < static_cast<Index>(parent_.size()); ++k) {
+      const Index first = root(k);
+      result[k] = first == k ? count++ : result[first];
+    }
+    return result;
+  }
 
 private:
   std::vector<Index> parent_;

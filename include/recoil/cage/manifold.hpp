@@ -21,6 +21,16 @@ struct ManifoldSurface {
 ManifoldSurface split_to_manifold(std::span<const Point<3>> vertices,
                                   std::span<const std::array<std::int32_t, 3>> triangles);
 
+/// Whether a surface has no boundary: as many triangles run along every edge as against it, in 2D as many
+/// edges end at every vertex as begin there. Its winding number is constant wherever it does not pass, even
+/// if it intersects itself.
+bool has_no_boundary(const FacetMesh<3>& mesh);
+bool has_no_boundary(const FacetMesh<2>& mesh);
+
+/// The connected part of each facet, by common vertices, numbered in the order of their first facets.
+template <int dim>
+std::vector<std::int32_t> connected_facets(const FacetMesh<dim>& mesh);
+
 /// Whether each edge lies in two triangles with opposite directions, and the triangles of each vertex form
 /// one fan.
 bool is_closed_manifold(const FacetMesh<3>& mesh);

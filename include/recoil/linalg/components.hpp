@@ -19,4 +19,14 @@ std::vector<GlobalIndex> smallest_ids_of_components(const std::shared_ptr<const 
                                                     std::span<const GlobalIndex> ids,
                                                     std::span<const std::array<LocalIndex, 2>> edges);
 
+/// Connected components of a distributed graph, numbered from 0 on in the order of their smallest ids.
+struct Components {
+  std::vector<int> of_local; ///< component of each local entry, ghosts included
+  int count = 0;             ///< on all ranks
+};
+/// Collective; memory O(components) on every rank. Arguments as of smallest_ids_of_components(), but for the
+/// block size of the layout, which may be any.
+Components numbered_components(const VectorLayout& layout, std::span<const GlobalIndex> ids,
+                               std::span<const std::array<LocalIndex, 2>> edges);
+
 } // namespace recoil::linalg

@@ -6,27 +6,12 @@
 #include <Eigen/Geometry>
 
 #include "recoil/app/breakable/breakable_shape.hpp"
-#include "recoil/base/union_find.hpp"
+#include "recoil/cage/manifold.hpp"
 #include "recoil/cage/winding.hpp"
 
 namespace recoil::app {
 
 namespace {
-
-/// Number of the connected component of each facet, in the order of their first facets.
-template <int dim>
-std::vector<int> components(const cage::FacetMesh<dim>& mesh, int& count) {
-  UnionFind<std::int32_t> together(static_cast<std::int32_t>(mesh.vertices.size()));
-  for (const auto& facet : mesh.facets)
-    for (int k = 1; k < dim; ++k) together.unite(facet[0], facet[k]);
-  std::map<std::int32_t, int> numbers;
-  std::vector<int> result;
-  for (const auto& facet : mesh.facets)
-    result.push_back(
-        numbers.try_emplace(together.root(facet[0]), static_cast<int>(numbers.size())).first->second);
-  count = static_cast<int>(numbers.size());
-  return result;
-}
 
 template <int dim>
 cage::FacetMesh<dim> facets_of(const cage::FacetMesh<dim>& mesh, std::span<const int> part_of, int part) {
@@ -51,7 +36,8 @@ bool encloses(const cage::FacetMesh<dim>& surface, const cage::Point<dim>& x) {
 /// smallest component around it.
 template <int dim>
 std::vector<int> parts_of_facets(const cage::FacetMesh<dim>& mesh, int& count) {
-  std::vector<int> component_of = components(mesh, count);
+  std::vector<int> component_of = cage::connected_facets(mesh);
+  count = component_of.empty() ? 0 : *std::ranges::max_element(component_of) + 1;
   if (count == 1) return component_of;
   std::vector<cage::FacetMesh<dim>> surfaces;
   std::vector<double> volumes;

@@ -127,11 +127,12 @@ constexpr Key modes[] = {
      .types = number,
      .fallback = "0.05",
      .range = Range{0, 0.5, false, true},
-     .doc = "Least share of the mass of its body, or unconnected part of one, that each part on either side "
-            "of a "
-            "fault has. With 0 the modes of bodies in 3D break off single elements, as the energy of a small "
-            "part "
-            "falls with its size. Of scalar modes."},
+     .doc =
+         "Least share of the mass of its body, or unconnected part of one, that each part on either side "
+         "of a fault has. All modes together leave no piece lighter than that, or than 1 / (4 (count + 1)) "
+         "if "
+         "that is less. With 0 the modes of bodies in 3D break off single elements, as the energy of a small "
+         "part falls with its size. Of scalar modes."},
     {.pattern = "/modes/cut_starts",
      .types = integer,
      .fallback = "3",

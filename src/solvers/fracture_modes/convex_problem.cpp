@@ -66,6 +66,7 @@ bool RestrictedProblem::solve() {
     Column entering{-1, 0};
     double best = reduced_cost_tolerance;
     for (int k = 0; k < std::ssize(pool_->cuts()); ++k) {
+      if (!pool_->is_usable(k)) continue;
       const Cut& cut = pool_->cuts()[k];
       const double gain = multipliers_.dot(Eigen::Map<const Eigen::VectorXd>(cut.sums.data(), rows));
       const double excess = std::abs(gain) / cut.weight - 1;

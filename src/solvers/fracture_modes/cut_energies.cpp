@@ -19,6 +19,7 @@ std::vector<CutEnergy> cut_energies(const CutPool& pool, std::span<const std::ve
   std::vector<char> inside(graph.size(), 0);
   std::vector<CutEnergy> energies;
   for (int c = 0; c < std::ssize(pool.cuts()); ++c) {
+    if (!pool.is_usable(c)) continue;
     const Cut& cut = pool.cuts()[c];
     double mass = 0;
     for (const int p : cut.members) mass += graph.masses[p];

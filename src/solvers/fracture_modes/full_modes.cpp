@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
-#include "recoil/base/union_find.hpp"
 #include "recoil/fem/cell_geometry.hpp"
+#include "recoil/linalg/components.hpp"
 #include "recoil/linalg/generalized_eigenpairs.hpp"
 #include "solvers/fracture_modes/face_tensors.hpp"
 #include "solvers/fracture_modes/jump_modes.hpp"
@@ -171,24 +171,12 @@ FullEnergy full_energy(const mesh::DistributedMesh<dim>& mesh, const ElementGrap
 
 namespace {
 
-/// Nodes of a problem on one rank with one number for those that links join.
-struct GluedNodes {
-  std::vector<LocalIndex> of_node;
-  LocalIndex count = 0;
-};
-
-GluedNodes glued_nodes(const JumpProblem& problem) {
-  UnionFind<LocalIndex> sets(static_cast<LocalIndex>(problem.ids.size()));
+/// One number for nodes that links join, on one rank.
+linalg::Components glued_nodes(const JumpProblem& problem) {
+  std::vector<std::array<LocalIndex, 2>> edges;
   for (const JumpProblem::Link& link : problem.links)
-    for (int k = 0; k < problem.pairs; ++k) sets.unite(link.a[k], link.b[k]);
-  GluedNodes glued;
-  std::vector<LocalIndex> number(problem.ids.size(), -1);
-  for (LocalIndex node = 0; node < std::ssize(problem.ids); ++node) {
-    LocalIndex& of_root = number[sets.root(node)];
-    if (of_root < 0) of_root = glued.count++;
-    glued.of_node.push_back(of_root);
-  }
-  return glued;
+    for (int k = 0; k < problem.pairs; ++k) edges.push_back({link.a[k], link.b[k]});
+  return linalg::numbered_components(*problem.layout, problem.ids, edges);
 }
 
 /// Stiffness and mass of a problem on one rank whose links do not break.
@@ -197,7 +185,7 @@ struct GluedMatrices {
   double shift; ///< well below the smallest eigenvalue that is not zero
 };
 
-GluedMatrices glued_matrices(const JumpProblem& problem, const GluedNodes& glued) {
+GluedMatrices glued_matrices(const JumpProblem& problem, const linalg::Components& glued) {
   auto layout = std::make_shared<linalg::VectorLayout>();
   layout->comm = &problem.comm();
   layout->block_size = problem.dim;
@@ -207,7 +195,7 @@ GluedMatrices glued_matrices(const JumpProblem& problem, const GluedNodes& glued
   for (const auto& element : problem.elements)
     for (int i = 0; i <= problem.dim; ++i)
       for (int j = 0; j <= problem.dim; ++j)
-        rows[glued.of_node[element.nodes[i]]].push_back(glued.of_node[element.nodes[j]]);
+        rows[glued.of_local[element.nodes[i]]].push_back(glued.of_local[element.nodes[j]]);
   auto graph = std::make_shared<linalg::NodeGraph>();
   graph->offsets.push_back(0);
   for (auto& row : rows) {
@@ -223,13 +211,13 @@ GluedMatrices glued_matrices(const JumpProblem& problem, const GluedNodes& glued
     const auto stride = static_cast<int>(element.stiffness.rows());
     of_stiffness += element.stiffness.trace();
     for (int i = 0; i <= problem.dim; ++i) {
-      const LocalIndex row = glued.of_node[element.nodes[i]];
+      const LocalIndex row = glued.of_local[element.nodes[i]];
       const Eigen::MatrixXd of_node =
           problem.masses[element.nodes[i]] * Eigen::MatrixXd::Identity(problem.dim, problem.dim);
       of_mass += of_node.trace();
       mass.add(problem.dim, row, matrices.mass.position(row, row), of_node.data(), problem.dim);
       for (int j = 0; j <= problem.dim; ++j) {
-        const LocalIndex column = glued.of_node[element.nodes[j]];
+        const LocalIndex column = glued.of_local[element.nodes[j]];
         // Symmetric, so that rows may be columns.
         stiffness.add(problem.dim, row, matrices.stiffness.position(row, column),
                       &element.stiffness(j * problem.dim, i * problem.dim), stride);
@@ -255,13 +243,13 @@ StrainModes strain_modes(const mesh::DistributedMesh<dim>& mesh, const ElementGr
   StrainModes modes = parallel::collectively(comm, [&] {
     StrainModes found;
     if (comm.rank() != 0) return found;
-    const GluedNodes glued = glued_nodes(whole);
+    const linalg::Components glued = glued_nodes(whole);
     const GluedMatrices matrices = glued_matrices(whole, glued);
     auto pairs = linalg::smallest_eigenpairs(matrices.stiffness, matrices.mass, count, matrices.shift);
     found.values = std::move(pairs.values);
     for (const linalg::Vector& vector : pairs.vectors) {
       auto& field = found.fields.emplace_back();
-      for (const LocalIndex node : glued.of_node)
+      for (const LocalIndex node : glued.of_local)
         for (int i = 0; i < dim; ++i) field.push_back(vector.owned()[node * dim + i]);
     }
     return found;

@@ -1,49 +1,13 @@
 #include "solvers/fracture_modes/jump_parts.hpp"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <utility>
 
-#include "recoil/base/union_find.hpp"
 #include "recoil/linalg/components.hpp"
 #include "recoil/parallel/exchange.hpp"
+#include "solvers/fracture_modes/small_parts.hpp"
 
 namespace recoil::solvers::fracture_modes {
-
-namespace {
-
-/// The same number for local nodes of one part, from 0.
-std::vector<int> numbered_parts(const JumpProblem& problem,
-                                std::span<const std::array<LocalIndex, 2>> edges) {
-  std::vector<int> result;
-  if (problem.comm().size() == 1) {
-    const auto count = static_cast<LocalIndex>(problem.ids.size());
-    UnionFind<LocalIndex> sets(count);
-    for (const auto& [a, b] : edges) sets.unite(a, b);
-    int next = 0;
-    for (LocalIndex node = 0; node < count; ++node) {
-      const LocalIndex root = sets.root(node); // the smallest node
-      result.push_back(root == node ? next++ : result[root]);
-    }
-    return result;
-  }
-  auto scalar = std::make_shared<linalg::VectorLayout>(*problem.layout);
-  scalar->block_size = 1;
-  const auto first = linalg::smallest_ids_of_components(scalar, problem.ids, edges);
-  const auto unique = [](std::vector<GlobalIndex> ids) {
-    std::ranges::sort(ids);
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    return ids;
-  };
-  const auto firsts = unique(
-      problem.comm().all_gather_parts(unique({first.begin(), first.begin() + problem.layout->num_owned})));
-  for (const GlobalIndex id : first)
-    result.push_back(static_cast<int>(std::ranges::lower_bound(firsts, id) - firsts.begin()));
-  return result;
-}
-
-} // namespace
 
 JumpParts connected_parts(const JumpProblem& problem, std::span<const char> joined) {
   std::vector<std::array<LocalIndex, 2>> edges;
@@ -53,9 +17,8 @@ JumpParts connected_parts(const JumpProblem& problem, std::span<const char> join
   for (const JumpProblem::Element& element : problem.elements)
     for (int k = 1; k < element.stiffness.rows() / problem.dim; ++k)
       edges.push_back({element.nodes[0], element.nodes[k]});
-  JumpParts parts{numbered_parts(problem, edges), {}};
-  const int last = parts.of_local.empty() ? -1 : *std::ranges::max_element(parts.of_local);
-  parts.masses.assign(problem.comm().max(GlobalIndex{last}) + 1, 0.0);
+  auto [of_local, count] = linalg::numbered_components(*problem.layout, problem.ids, edges);
+  JumpParts parts{std::move(of_local), std::vector<double>(count, 0.0)};
   for (LocalIndex node = 0; node < problem.layout->num_owned; ++node)
     parts.masses[parts.of_local[node]] += problem.masses[node];
   problem.comm().sum(parts.masses);
@@ -84,9 +47,13 @@ std::vector<int> LeastParts::components_of(const JumpParts& parts) const {
   return result;
 }
 
-bool LeastParts::is_small(const JumpParts& parts, int part, const std::vector<int>& component) const {
+double LeastParts::least_mass(int component) const {
   constexpr double rounding = 1e-9;
-  return parts.masses[part] < components_.masses[component[part]] * (least_share_ - rounding);
+  return components_.masses[component] * (least_share_ - rounding);
+}
+
+bool LeastParts::is_small(const JumpParts& parts, int part, const std::vector<int>& component) const {
+  return parts.masses[part] < least_mass(component[part]);
 }
 
 void LeastParts::absorb(std::vector<char>& inside) const {
@@ -122,14 +89,6 @@ void LeastParts::absorb(std::vector<char>& inside) const {
   }
 }
 
-namespace {
-/// What leads from one part to another; travels as bytes.
-struct PartLink {
-  std::int32_t a, b;
-  double weight;
-};
-} // namespace
-
 void LeastParts::close(std::span<const char> passable, std::vector<char>& closed) const {
   if (least_share_ <= 0) return;
   const JumpProblem& problem = *problem_;
@@ -149,41 +108,12 @@ void LeastParts::close(std::span<const char> passable, std::vector<char>& closed
   links = parallel::gather(problem.comm(), 0, std::move(links));
   problem.comm().broadcast(links);
 
-  UnionFind<int> sets(static_cast<int>(parts.masses.size()));
-  for (bool any = true; any;) {
-    any = false;
-    std::map<std::pair<int, int>, double> between;
-    for (const PartLink& link : links) {
-      const int a = sets.root(link.a), b = sets.root(link.b);
-      if (a == b) continue;
-      between[{a, b}] += link.weight;
-      between[{b, a}] += link.weight;
-    }
-    std::vector<int> order;
-    for (int part = 0; part < std::ssize(parts.masses); ++part)
-      if (sets.root(part) == part && is_small(parts, part, component)) order.push_back(part);
-    std::ranges::stable_sort(order, {}, [&](int part) { return parts.masses[part]; });
-    std::vector<char> met(parts.masses.size(), 0); // weights of what is joined in this round are out of date
-    for (const int part : order) {
-      if (met[part] != 0) continue;
-      int best = -1;
-      double most = 0;
-      for (auto at = between.lower_bound({part, 0}); at != between.end() && at->first.first == part; ++at)
-        if (met[at->first.second] == 0 && at->second > most) {
-          best = at->first.second;
-          most = at->second;
-        }
-      if (best < 0) continue;
-      met[part] = met[best] = 1;
-      const double mass = parts.masses[part] + parts.masses[best];
-      sets.unite(part, best);
-      parts.masses[sets.root(part)] = mass;
-      any = true;
-    }
-  }
+  std::vector<double> least;
+  for (std::size_t part = 0; part < parts.masses.size(); ++part) least.push_back(least_mass(component[part]));
+  const std::vector<int> joined_to = join_small_parts(parts.masses, least, links);
   for (std::size_t l = 0; l < closed.size(); ++l) {
     const int a = parts.of_local[problem.links[l].a[0]], b = parts.of_local[problem.links[l].b[0]];
-    if (a != b && sets.root(a) == sets.root(b)) closed[l] = 1;
+    if (a != b && joined_to[a] == joined_to[b]) closed[l] = 1;
   }
 }
 

@@ -30,6 +30,7 @@ public:
   void close(std::span<const char> passable, std::vector<char>& closed) const;
 
 private:
+  double least_mass(int component) const;
   bool is_small(const JumpParts& parts, int part, const std::vector<int>& component) const;
   std::vector<int> components_of(const JumpParts& parts) const;
 

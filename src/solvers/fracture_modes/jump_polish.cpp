@@ -25,32 +25,14 @@ struct PieceLink {
   std::array<double, 81> matrix;
 };
 
-/// Nodes that are glued, of all ranks.
-struct Glued {
-  std::vector<int> of_local; ///< piece of each local node
-  int count = 0;
-};
+using Glued = linalg::Components; ///< nodes that are glued
 
 Glued glue(const JumpProblem& problem, std::span<const char> closed) {
-  auto scalar = std::make_shared<linalg::VectorLayout>(*problem.layout);
-  scalar->block_size = 1;
   std::vector<std::array<LocalIndex, 2>> edges;
   for (std::size_t l = 0; l < problem.links.size(); ++l)
     if (closed[l] != 0 || !problem.links[l].breakable)
       for (int k = 0; k < problem.pairs; ++k) edges.push_back({problem.links[l].a[k], problem.links[l].b[k]});
-  const auto first = linalg::smallest_ids_of_components(scalar, problem.ids, edges);
-  const auto unique = [](std::vector<GlobalIndex> ids) {
-    std::ranges::sort(ids);
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    return ids;
-  };
-  const auto firsts = unique(
-      problem.comm().all_gather_parts(unique({first.begin(), first.begin() + problem.layout->num_owned})));
-  Glued glued;
-  glued.count = static_cast<int>(firsts.size());
-  for (const GlobalIndex id : first)
-    glued.of_local.push_back(static_cast<int>(std::ranges::lower_bound(firsts, id) - firsts.begin()));
-  return glued;
+  return linalg::numbered_components(*problem.layout, problem.ids, edges);
 }
 
 /// The problem on pieces, the same on every rank, in x = M^(1/2) v.
@@ -362,14 +344,8 @@ bool PieceProblem::close_zero_links() {
     }
   }
   if (!any) return false;
-  std::vector<int> number(num_pieces(), -1), piece_of;
-  int count = 0;
-  for (int p = 0; p < num_pieces(); ++p) {
-    int& of_root = number[sets.root(p)];
-    if (of_root < 0) of_root = count++;
-    piece_of.push_back(of_root);
-  }
-  join(piece_of, count);
+  const std::vector<int> piece_of = sets.numbers();
+  join(piece_of, *std::ranges::max_element(piece_of) + 1);
   return true;
 }
 

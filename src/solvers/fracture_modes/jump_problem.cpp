@@ -224,30 +224,21 @@ void orthogonalise(const JumpProblem& problem, linalg::Vector& x, std::span<cons
 }
 
 std::vector<linalg::Vector> zero_modes(const JumpProblem& problem) {
-  auto scalar = std::make_shared<linalg::VectorLayout>(*problem.layout);
-  scalar->block_size = 1;
   std::vector<std::array<LocalIndex, 2>> edges;
   for (const JumpProblem::Link& link : problem.links)
     for (int k = 0; k < problem.pairs; ++k) edges.push_back({link.a[k], link.b[k]});
   for (const JumpProblem::Element& element : problem.elements)
     for (int k = 1; k < element.stiffness.rows() / problem.dim; ++k)
       edges.push_back({element.nodes[0], element.nodes[k]});
-  const std::vector<GlobalIndex> first = linalg::smallest_ids_of_components(scalar, problem.ids, edges);
-  const auto unique = [](std::vector<GlobalIndex> list) {
-    std::ranges::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    return list;
-  };
-  const auto components = unique(
-      problem.comm().all_gather_parts(unique({first.begin(), first.begin() + problem.layout->num_owned})));
+  const auto components = linalg::numbered_components(*problem.layout, problem.ids, edges);
   std::vector<linalg::Vector> result;
-  for (const GlobalIndex component : components) {
+  for (int component = 0; component < components.count; ++component) {
     const std::size_t begin = result.size();
     for (const auto& motion : problem.motions) {
       linalg::Vector field(problem.layout);
       const auto values = field.write_local();
       for (std::size_t k = 0; k < values.size(); ++k)
-        values[k] = first[k / problem.dim] == component ? motion[k] : 0;
+        values[k] = components.of_local[k / problem.dim] == component ? motion[k] : 0;
       const double before = std::sqrt(mass_product(problem, field, field));
       orthogonalise(problem, field, std::span(result).subspan(begin));
       const double norm = std::sqrt(mass_product(problem, field, field));

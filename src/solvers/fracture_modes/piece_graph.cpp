@@ -13,12 +13,12 @@ namespace recoil::solvers::fracture_modes {
 
 namespace {
 
-/// The smallest input id of an element of the piece of each local element. Collective.
-std::vector<GlobalIndex> smallest_ids(const ElementGraph& elements, std::span<const char> joined) {
+/// The pieces of local elements.
+linalg::Components pieces_of(const ElementGraph& elements, std::span<const char> joined) {
   std::vector<std::array<LocalIndex, 2>> closed;
   for (std::size_t f = 0; f < elements.faces.size(); ++f)
     if (joined[f] != 0) closed.push_back({elements.faces[f].a, elements.faces[f].b});
-  return linalg::smallest_ids_of_components(elements.layout, elements.cell_ids, closed);
+  return linalg::numbered_components(*elements.layout, elements.cell_ids, closed);
 }
 
 /// A link, or a share of one; travels as bytes.
@@ -43,19 +43,12 @@ std::vector<GatheredLink> merged(std::vector<GatheredLink> links) {
 
 GatheredPieces gather_pieces(const ElementGraph& elements, std::span<const char> joined) {
   const parallel::Communicator& comm = elements.comm();
-  const std::vector<GlobalIndex> first = smallest_ids(elements, joined);
-  const auto unique = [](std::vector<GlobalIndex> ids) {
-    std::ranges::sort(ids);
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    return ids;
-  };
-  const std::size_t num_owned = elements.layout->num_owned;
-  const auto firsts = unique(comm.all_gather_parts(unique({first.begin(), first.begin() + num_owned})));
   GatheredPieces pieces;
-  for (const GlobalIndex id : first)
-    pieces.of_local.push_back(static_cast<int>(std::ranges::lower_bound(firsts, id) - firsts.begin()));
-  pieces.graph.masses.resize(firsts.size());
-  pieces.graph.masses = sum_over_pieces(elements, pieces, std::vector<double>(num_owned, 1.0));
+  auto [of_local, count] = pieces_of(elements, joined);
+  pieces.of_local = std::move(of_local);
+  pieces.graph.masses.resize(count);
+  pieces.graph.masses =
+      sum_over_pieces(elements, pieces, std::vector<double>(elements.layout->num_owned, 1.0));
 
   std::vector<GatheredLink> links;
   for (const ElementFace& face : elements.faces) {
@@ -80,14 +73,7 @@ std::vector<double> sum_over_pieces(const ElementGraph& elements, const Gathered
 std::vector<int> components(const PieceGraph& graph) {
   UnionFind<int> sets(graph.size());
   for (const PieceGraph::Link& link : graph.links) sets.unite(link.a, link.b);
-  std::vector<int> number(graph.masses.size(), -1), result;
-  int count = 0;
-  for (std::size_t p = 0; p < number.size(); ++p) {
-    int& of_root = number[sets.root(p)];
-    if (of_root < 0) of_root = count++;
-    result.push_back(of_root);
-  }
-  return result;
+  return sets.numbers();
 }
 
 double discontinuity_energy(const PieceGraph& graph, std::span<const double> field) {

@@ -14,11 +14,11 @@ namespace recoil::solvers::fracture_modes {
 void ReplicatedModes::choose_cuts(std::vector<Field>& chosen) {
   constexpr double alike = 0.9;
   constexpr std::size_t most_tried = 100;
-  const std::vector<CutEnergy> energies = cut_energies(search_.pool(), fields_);
+  const std::vector<CutEnergy> energies = cut_energies(search_.pool(), search_.modes());
   for (std::size_t k = 0; k < std::min(energies.size(), most_tried); ++k) {
     if (std::ssize(chosen) >= options_.cut_starts) return;
     Field field = indicator(search_.pool(), energies[k].cut);
-    if (!search_.make_feasible(field, fields_)) continue;
+    if (!search_.make_feasible(field)) continue;
     const bool is_known = std::ranges::any_of(chosen, [&](const Field& other) {
       double product = 0;
       for (std::size_t p = 0; p < field.size(); ++p) product += graph_.masses[p] * field[p] * other[p];
@@ -32,9 +32,9 @@ std::vector<Field> ReplicatedModes::choose_starts(const std::vector<Field>& more
   std::vector<Field> chosen;
   choose_cuts(chosen);
   const auto add = [&](Field field) {
-    if (search_.make_feasible(field, fields_)) chosen.push_back(std::move(field));
+    if (search_.make_feasible(field)) chosen.push_back(std::move(field));
   };
-  const std::size_t next = search_.pool().component_masses().size() + fields_.size();
+  const std::size_t next = search_.pool().component_masses().size() + modes_.size();
   for (std::size_t i = next; i < std::min(starts_.size(), next + options_.eigenvector_starts); ++i)
     add(starts_[i]);
   std::seed_seq seed{options_.seed, static_cast<std::uint32_t>(searches_)};
@@ -120,16 +120,16 @@ FoundMode ReplicatedModes::below_cuts(FoundMode mode) {
   constexpr int most_attempts = 20;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     search_.add_level_sets(mode.field, 1000);
-    const std::vector<CutEnergy> energies = cut_energies(search_.pool(), fields_);
+    const std::vector<CutEnergy> energies = cut_energies(search_.pool(), search_.modes());
     if (energies.empty() || energies.front().energy >= mode.energy * (1 - tolerance)) break;
     Field field = indicator(search_.pool(), energies.front().cut);
-    if (!search_.make_feasible(field, fields_)) break;
+    if (!search_.make_feasible(field)) break;
     FoundMode found = search_.descend(field);
     if (found.field.empty() || found.energy >= mode.energy) break;
     found.start = mode.start;
     mode = std::move(found);
   }
-  search_.make_feasible(mode.field, fields_);
+  search_.make_feasible(mode.field);
   mode.energy = discontinuity_energy(graph_, mode.field);
   return mode;
 }
@@ -172,8 +172,7 @@ void ReplicatedModes::insert(FoundMode mode) {
   if (place == modes_.end()) return add_mode(std::move(mode));
   const std::vector<FoundMode> later(place, modes_.end());
   modes_.erase(place, modes_.end());
-  fields_.resize(modes_.size());
-  search_.keep_rows(modes_.size());
+  search_.keep_modes(modes_.size());
   FoundMode again = search_.descend(mode.field);
   if (!again.field.empty()) again = below_cuts(std::move(again));
   if (again.field.empty() || again.energy >= mode.energy * (1 - tolerance)) {
@@ -190,10 +189,7 @@ void ReplicatedModes::insert(FoundMode mode) {
 }
 
 void ReplicatedModes::add_mode(FoundMode mode) {
-  Field row(mode.field);
-  for (std::size_t p = 0; p < row.size(); ++p) row[p] *= graph_.masses[p];
-  search_.add_row(std::move(row));
-  fields_.push_back(mode.field);
+  search_.add_mode(mode.field);
   modes_.push_back(std::move(mode));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -21,12 +22,18 @@ struct PieceSearchState {
   int cuts_of_best = 0;
 };
 
+/// All modes together leave about one piece more than there are modes; none lighter than a quarter of their
+/// mean.
+inline LeastShares least_shares(const ModeOptions& options) {
+  return {options.least_piece, std::min(options.least_piece, 0.25 / (options.count + 1))};
+}
+
 /// Orthonormal modes and the search for the next one, the same on every rank.
 class ReplicatedModes {
 public:
   ReplicatedModes(const parallel::Communicator& comm, const PieceGraph& graph, std::vector<Field> starts,
                   const ModeOptions& options)
-      : comm_(comm), graph_(graph), search_(graph, options.least_piece), starts_(std::move(starts)),
+      : comm_(comm), graph_(graph), search_(graph, least_shares(options)), starts_(std::move(starts)),
         options_(options) {
     for (const Field& start : starts_) search_.add_level_sets(start, level_sets_of_starts);
     cuts_of_starts_ = search_.pool().cuts().size();
@@ -63,7 +70,6 @@ private:
   ModeSearch search_;
   std::vector<Field> starts_, dropped_;
   std::size_t cuts_of_starts_ = 0;
-  std::vector<Field> fields_; ///< of modes_
   std::vector<FoundMode> modes_;
   ModeOptions options_;
   int searches_ = 0, descents_ = 0;

@@ -14,8 +14,9 @@ struct LoadedGeometry {
 
 /// What bodies are made of.
 enum class BodyShape {
-  cells,  ///< of the triangles or tetrahedra of their meshes
-  surface ///< of what their meshes enclose: those of surfaces are in AssembledGeometry::body_surfaces
+  cells,   ///< of the triangles or tetrahedra of their meshes
+  surface, ///< of what their meshes enclose: those of surfaces are in AssembledGeometry::body_surfaces
+  sheet    ///< of the triangles on the surface of their meshes, all of which are in body_surfaces
 };
 
 /// Reads and assembles the meshes on the first rank. Entries without mesh and generator are left out; where

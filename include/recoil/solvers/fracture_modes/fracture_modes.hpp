@@ -15,7 +15,8 @@ struct ModeOptions {
   std::uint32_t seed = 1; ///< of the random combinations
   /// Least share of the mass of its component that a connected part on either side of a fault of a mode has,
   /// 0 to below 1/2. In 3D the energy of a part of size r is about r^(1/2): without such a bound the modes of
-  /// least energy break off single elements, whatever their size.
+  /// least energy break off single elements, whatever their size. All modes together leave no part that is
+  /// lighter than this share, or than 1 / (4 (count + 1)) if that is less.
   double least_piece = 0.05;
   /// Up to so many elements every rank holds the graph of all, and descents are distributed over the ranks.
   /// Beyond, the search goes on among about `coarse_pieces` connected pieces between level sets of the
