@@ -1,10 +1,12 @@
-// Events per second of asynchronous contact on one core:
+// Events per second of asynchronous contact on one core or some ranks:
 //
 //   bench_async_contact discs [seconds] [slabs | windows]     900 discs of radius 1 cm in a box of 3 m
-//   bench_async_contact cloth [seconds] [slabs | windows]     two cloths of 1682 vertices that fall on nine
-//   spikes
+//   bench_async_contact cloth [seconds] [slabs | windows]     two cloths of 1682 vertices on nine spikes
+//   bench_async_contact crumple [scenes]                      sheets that walls press together, intersections
 //
-// Prints events by kind, processor time, drift of energy and momentum and what is left of the gaps.
+// Under mpirun windows on several ranks. Prints events by kind, processor time, drift of energy and momentum
+// and what is left of the gaps.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,15 +18,49 @@
 namespace {
 
 using namespace recoil::solvers::async_contact;
+using recoil::LocalIndex;
 
 double processor_time() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-void run(const Model& model, double duration, Certificates certificates) {
-  Integrator run(model, certificates);
+/// Cloths that reach the spikes after 5 ms.
+Model falling_cloths(int cells) {
+  Model model = testing::ClothsAboveSpikes(cells).model;
+  for (LocalIndex v = 0; v < model.num_vertices(); ++v)
+    if (!std::isinf(model.masses[v])) model.velocities[v].z() = -2;
+  return model;
+}
+
+void print_ranks(const recoil::parallel::Communicator& comm, const Counts& counts, double time) {
+  const auto all = [&](std::int64_t count) {
+    return static_cast<double>(comm.sum(recoil::GlobalIndex{count}));
+  };
+  const auto most = [&](std::int64_t count) {
+    return static_cast<long>(comm.max(recoil::GlobalIndex{count}));
+  };
+  const double events = all(counts.events()), meetings = all(counts.meetings),
+               messages = all(counts.messages), numbers = all(counts.numbers_sent), longest = comm.max(time);
+  const double ranks = comm.size(), windows = static_cast<double>(counts.searches);
+  const long largest = most(counts.events());
+  if (comm.rank() > 0) return;
+  std::printf(
+      "%d ranks: %.3g events on all (most %.3g) in %.2f s; per rank %.3g meetings, %.3g messages, %.3g "
+      "bytes; %.0f windows of %.3g events, %ld begun again\n",
+      comm.size(), events, static_cast<double>(largest), longest, meetings / ranks, messages / ranks,
+      8 * numbers / ranks, windows, events / ranks / windows, counts.repeated);
+}
+
+void run(const Model& model, double duration, const char* how) {
+  const recoil::parallel::Communicator comm(MPI_COMM_WORLD);
+  const Certificates certificates =
+      std::strcmp(how, "windows") == 0 ? Certificates::windows : Certificates::slabs;
+  Integrator run = comm.size() > 1 ? Integrator(comm, model) : Integrator(model, certificates);
   const double energy = run.totals().energy(), begin = processor_time();
   const Outcome outcome = run.advance_to(duration);
   const double time = processor_time() - begin;
   const Counts& counts = run.counts();
+  if (comm.size() > 1) print_ranks(comm, counts, time);
+  const double gap = run.smallest_gap();
+  if (comm.rank() > 0) return;
   const double events = static_cast<double>(counts.events());
   std::printf("%s at %g s: %.3g events in %.2f s: %.3g per second\n",
               outcome == Outcome::reached ? "reached" : "stopped", run.time(), events, time, events / time);
@@ -34,11 +70,39 @@ void run(const Model& model, double duration, Certificates certificates) {
       counts.renewals);
   std::printf("searches %ld with %.1f pairs each, bounds exceeded %ld, deepest layer %d, smallest gap %g\n",
               counts.searches, static_cast<double>(counts.pairs) / static_cast<double>(counts.searches),
-              counts.exceeded, counts.deepest, run.smallest_gap());
+              counts.exceeded, counts.deepest, gap);
   const Ledger& ledger = run.ledger();
   std::printf("energy %.6g, now %.6g, wall work %.3g, dissipated %.3g: drift %.2e\n", energy,
               run.totals().energy(), ledger.wall_work, ledger.dissipation(),
               (run.totals().energy() - energy - ledger.wall_work + ledger.dissipation()) / energy);
+}
+
+/// Random crumpled sheets in both modes, looked at a hundred times each.
+void crumple(unsigned scenes) {
+  long intersections = 0, looks = 0, stopped = 0;
+  double gap = 1, momentum = 0;
+  int deepest = 0;
+  for (unsigned seed = 0; seed < scenes; ++seed) {
+    const testing::CrumpledSheet sheet(seed);
+    Integrator run(sheet.model, seed % 2 ? Certificates::windows : Certificates::slabs);
+    const Eigen::Vector3d start = run.totals().momentum;
+    for (int i = 1; i <= 100; ++i) {
+      if (run.advance_to(6e-4 * i) != Outcome::reached) {
+        ++stopped;
+        break;
+      }
+      intersections += sheet.intersections(run);
+      ++looks;
+      gap = std::min(gap, run.smallest_gap());
+    }
+    const Eigen::Vector3d wall = run.ledger().wall_impulse;
+    momentum = std::max(momentum, (run.totals().momentum + wall - start).norm() / wall.norm());
+    deepest = std::max(deepest, run.counts().deepest);
+  }
+  std::printf(
+      "%u sheets, %ld states: %ld intersections, %ld runs stopped, smallest gap %.3g, deepest layer %d, "
+      "momentum %.1e\n",
+      scenes, looks, intersections, stopped, gap, deepest, momentum);
 }
 
 } // namespace
@@ -46,11 +110,12 @@ void run(const Model& model, double duration, Certificates certificates) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const double duration = argc > 2 ? std::atof(argv[2]) : 1;
-  const Certificates certificates =
-      argc > 3 && std::strcmp(argv[3], "windows") == 0 ? Certificates::windows : Certificates::slabs;
-  if (argc > 1 && std::strcmp(argv[1], "cloth") == 0)
-    run(testing::ClothsAboveSpikes(28).model, duration, certificates);
+  const char* how = argc > 3 ? argv[3] : "slabs";
+  if (argc > 1 && std::strcmp(argv[1], "crumple") == 0)
+    crumple(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 200);
+  else if (argc > 1 && std::strcmp(argv[1], "cloth") == 0)
+    run(falling_cloths(28), duration, how);
   else
-    run(testing::random_discs(900, 3, 1), duration, certificates);
+    run(testing::random_discs(900, 3, 1), duration, how);
   MPI_Finalize();
 }

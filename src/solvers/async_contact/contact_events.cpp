@@ -267,7 +267,7 @@ void Integrator::Engine::certify(ContactPair& pair, const Gap& at, Tick t) {
     pair.thickness = layer_distance(layer) + pair.radii;
     pair.certificate = clear_until(pair, t);
     // Once active, a layer is next integrated after t: until then its certificate must hold.
-    if (pair.certificate == never) return;
+    if (pair.certificate >= window_end) return; // the next window looks again
     if (static_cast<double>(pair.certificate - t) >=
         least_certificate * static_cast<double>(layer_step(pair, layer)))
       return;

@@ -26,7 +26,7 @@ struct VertexBox {
 };
 
 /// The run itself. Events have slots: gravity, the end of the window, scripts, springs, membranes, hinges,
-/// then the pairs of the present window.
+/// solids, then the pairs of the present window.
 struct Integrator::Engine {
   Model model;
   Certificates certificates;
@@ -44,9 +44,10 @@ struct Integrator::Engine {
   std::size_t first_strain = 0, first_angle = 0;
 
   EventHeap heap;
-  std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges
+  std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges, solids
   std::vector<std::int32_t> script_row; ///< next entry of each script
-  std::int32_t first_script = 2, first_spring = 0, first_membrane = 0, first_hinge = 0, first_pair = 0;
+  std::int32_t first_script = 2, first_spring = 0, first_membrane = 0, first_hinge = 0, first_solid = 0,
+               first_pair = 0;
 
   std::vector<ContactPair> pairs;
   std::vector<ContactPair> old_pairs;            ///< those of the window before, while a new one begins
@@ -55,6 +56,7 @@ struct Integrator::Engine {
   std::vector<std::int32_t> pair_lists;          //
   std::vector<std::uint64_t> candidates;         ///< numbers of pairs, ascending
   Tick window_end = 0;                           ///< time of the next search
+  Tick least_window = 1;                         ///< to which windows shrink of themselves
   Tick window = 0;                               ///< length of windows
   std::int64_t num_found = 0;                    ///< pairs that the last search has found
   Counts before;                                 ///< when the window began
@@ -131,6 +133,7 @@ struct Integrator::Engine {
   void script_event(std::int32_t script, Tick t);
   void spring_event(std::int32_t index, Tick t);
   void membrane_event(std::int32_t index, Tick t);
+  void solid_event(std::int32_t index, Tick t);
   void hinge_event(std::int32_t index, Tick t);
   void measure_shapes();
 

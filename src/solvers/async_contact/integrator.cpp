@@ -21,6 +21,7 @@ double first_window(const Model& model) {
   consider(model.springs);
   consider(model.membranes);
   consider(model.hinges);
+  consider(model.solids);
   if (!model.gravity.isZero(0)) step = std::min(step, model.gravity_step);
   double speed = 0;
   for (const Eigen::Vector3d& v : model.velocities) speed = std::max(speed, v.norm());
@@ -69,6 +70,7 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
   }
   start_clocks(now);
   window = std::max<Tick>(1, model.tick.floor(first_window(model)));
+  least_window = std::max<Tick>(1, window / 4);
   before = counts;
   begin_window(now);
   const auto refuse = [&] {
@@ -114,6 +116,7 @@ Totals Integrator::Engine::totals() const {
     sum.angular_momentum += mass * q.cross(x.v);
   }
   for (const Spring& spring : model.springs) sum.spring += energy(spring, positions(spring.vertices, now));
+  for (const Solid& solid : model.solids) sum.solid += energy(solid, positions(solid.vertices, now));
   for (const Membrane& membrane : model.membranes)
     sum.membrane += energy(membrane, positions(membrane.vertices, now));
   for (std::size_t i = 0; i < model.hinges.size(); ++i) {

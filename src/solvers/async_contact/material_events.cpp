@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include <Eigen/LU>
+
 #include <fmt/format.h>
 
 #include "recoil/surface/shape.hpp"
@@ -23,7 +25,8 @@ void Integrator::Engine::start_clocks(Tick t) {
   first_spring = first_script + static_cast<std::int32_t>(model.scripts.size());
   first_membrane = first_spring + static_cast<std::int32_t>(model.springs.size());
   first_hinge = first_membrane + static_cast<std::int32_t>(model.membranes.size());
-  first_pair = first_hinge + static_cast<std::int32_t>(model.hinges.size());
+  first_solid = first_hinge + static_cast<std::int32_t>(model.hinges.size());
+  first_pair = first_solid + static_cast<std::int32_t>(model.solids.size());
   heap.resize(first_pair);
   clocks.assign(first_pair, Clock{0, 1});
   const auto start = [&](std::int32_t slot, double step) {
@@ -41,6 +44,7 @@ void Integrator::Engine::start_clocks(Tick t) {
   start_all(first_spring, model.springs);
   start_all(first_membrane, model.membranes);
   start_all(first_hinge, model.hinges);
+  start_all(first_solid, model.solids);
 
   script_row.assign(model.scripts.size(), 0);
   for (std::int32_t i = 0; i < std::ssize(model.scripts); ++i) {
@@ -63,7 +67,9 @@ void Integrator::Engine::handle(std::int32_t slot, Tick t) {
   if (slot >= first_script && slot < first_spring) return script_event(slot - first_script, t);
   // The next time comes first: what is kicked may move other events, not this one.
   heap.put(slot, material_key(slot, t + clocks[slot].step));
-  if (slot >= first_hinge)
+  if (slot >= first_solid)
+    solid_event(slot - first_solid, t);
+  else if (slot >= first_hinge)
     hinge_event(slot - first_hinge, t);
   else if (slot >= first_membrane)
     membrane_event(slot - first_membrane, t);
@@ -172,6 +178,26 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
   }
   for (int i = 0; i < 3; ++i) kick(membrane.vertices[i], x.col(i), t, -h * force.col(i));
   velocities_changed(membrane.vertices, t);
+}
+
+void Integrator::Engine::solid_event(std::int32_t index, Tick t) {
+  const Solid& solid = model.solids[index];
+  if (!meet(solid.vertices)) return;
+  ++counts.elements;
+  const double h = seconds(clocks[first_solid + index].step);
+  const Points<4> x = positions(solid.vertices, t);
+  Eigen::Matrix3d F;
+  const Points<4> force = gradient(solid, x, &F);
+  if (!(F.determinant() > 0 && F.squaredNorm() < 3 * model.max_stretch * model.max_stretch))
+    fail(Outcome::overstretched,
+         fmt::format(
+             "solid {} of vertices {}, {}, {}, {} is turned inside out or stretched beyond {} at {} s: "
+             "make the loads smaller, or the steps (alpha) smaller and max_stretch larger",
+             index, solid.vertices[0], solid.vertices[1], solid.vertices[2], solid.vertices[3],
+             model.max_stretch, seconds(t)));
+  if (outcome != Outcome::reached) return;
+  for (int i = 0; i < 4; ++i) kick(solid.vertices[i], x.col(i), t, -h * force.col(i));
+  velocities_changed(solid.vertices, t);
 }
 
 void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {

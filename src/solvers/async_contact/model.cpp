@@ -85,6 +85,7 @@ void check(const Model& model) {
   check_vertices(model, model.springs, "spring");
   check_vertices(model, model.membranes, "membrane");
   check_vertices(model, model.hinges, "hinge");
+  check_vertices(model, model.solids, "solid");
   check_vertices(model, model.scripts, "script");
   check_vertices(model, model.points, "point");
   check_vertices(model, model.spheres, "sphere");
@@ -94,6 +95,7 @@ void check(const Model& model) {
   check_steps(model, model.springs, "spring");
   check_steps(model, model.membranes, "membrane");
   check_steps(model, model.hinges, "hinge");
+  check_steps(model, model.solids, "solid");
   require(model.gravity.isZero(0) || model.gravity_step >= model.tick.seconds(),
           fmt::format("gravity has a step of {} s: give it one of at least a tick", model.gravity_step));
   for (const Plane& plane : model.planes)

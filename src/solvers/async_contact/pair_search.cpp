@@ -53,18 +53,19 @@ void Integrator::Engine::begin_window(Tick t, Tick latest) {
   counts.pairs += std::ssize(pairs);
 }
 
-/// Windows are as long as looking after the pairs costs about what finding them does.
+/// Windows are as long as looking after the pairs costs about what finding them does, but not shorter than
+/// the steps of elements: every pair is looked at once per window.
 void Integrator::Engine::adapt_window() {
   const std::int64_t primitives = std::ssize(model.points) + std::ssize(model.edges) +
                                   std::ssize(model.triangles) + std::ssize(model.spheres);
   const std::int64_t found = num_found;
   const std::int64_t search = 50 * primitives + 10 * found;
-  std::int64_t care = 2 * (counts.renewals - before.renewals) +
-                      10 * (counts.certificates - before.certificates) +
-                      10 * (counts.idle_layers - before.idle_layers);
+  std::int64_t care =
+      2 * (counts.renewals - before.renewals) +
+      10 * (counts.certificates - before.certificates + counts.idle_layers - before.idle_layers);
   if (ranks) care = ranks->comm.sum(GlobalIndex{care});
   if (care > search || found > 60 * primitives)
-    window = std::max<Tick>(1, window - window / 4);
+    window = std::max<Tick>(least_window, window - window / 4);
   else if (window < never / 4)
     window += window / 3 + 1;
 }

@@ -58,6 +58,7 @@ std::vector<int> find_owners(const Model& model, int num_ranks) {
   add(model.springs);
   add(model.membranes);
   add(model.hinges);
+  add(model.solids);
   // Prescribed vertices would tie together what they hold and are no work.
   std::vector<std::int64_t> number(n, -1);
   particles::PartitionGraph graph;
@@ -116,6 +117,8 @@ bool Integrator::Engine::meet(std::span<const LocalIndex> of) {
     return true;
   }
   ++counts.meetings;
+  counts.messages += num_partners;
+  counts.numbers_sent += num_partners * static_cast<std::int64_t>(size);
   const int lowest = *std::min_element(partners.begin(), partners.begin() + num_partners);
   book = lowest < here ? &ranks->others : &ledger;
   for (int i = 0; i < num_partners; ++i) ranks->messages.send(partners[i], {numbers.data(), size});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include <Eigen/Core>
 
@@ -70,6 +71,35 @@ Points<4> gradient(const BendingHinge& hinge, const Points<4>& x);
 /// 2 c sum_a |d theta/dx_a|^2 / m_a at `rest` [1/s^2].
 double squared_frequency(const BendingHinge& hinge, const Points<4>& rest,
                          const Eigen::Vector4d& inverse_masses);
+
+/// A hyperelastic law of bodies of volume by pointers to functions of a deformation gradient and parameters.
+struct SolidLaw {
+  int num_parameters;
+  double (*energy_density)(const Eigen::Matrix3d& F, const double* parameters);       ///< [J/m^3]
+  Eigen::Matrix3d (*first_piola)(const Eigen::Matrix3d& F, const double* parameters); ///< [Pa]
+  double (*greatest_modulus)(const double* parameters); ///< bound of the tangent's norm at rest [Pa]
+};
+
+/// A linear tetrahedron.
+struct Solid {
+  static constexpr std::size_t max_parameters = 16;
+  std::array<LocalIndex, 4> vertices;
+  Eigen::Matrix3d inverse_rest; ///< inverse of the rest edges x_i - x0 [1/m]
+  double volume;                ///< at rest [m^3]
+  const SolidLaw* law;
+  std::array<double, max_parameters> parameters;
+  double step = 0; ///< [s]
+};
+
+/// The tetrahedron with its rest shape at `rest`; its volume is not positive if that is degenerate or turned.
+Solid make_solid(const std::array<LocalIndex, 4>& vertices, const Points<4>& rest, const SolidLaw* law,
+                 std::span<const double> parameters);
+
+double energy(const Solid& solid, const Points<4>& x);
+/// dV/dx [N], with the deformation gradient in `F`.
+Points<4> gradient(const Solid& solid, const Points<4>& x, Eigen::Matrix3d* F = nullptr);
+/// Upper bound of the squared frequency of the element at rest [1/s^2], as of a Membrane.
+double squared_frequency(const Solid& solid, double least_mass);
 
 /// V = k/2 (|x1 - x0| - L)^2.
 struct Spring {

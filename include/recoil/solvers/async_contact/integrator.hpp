@@ -23,13 +23,13 @@ enum class Certificates : std::uint8_t {
 /// How a run has gone on.
 enum class Outcome : std::uint8_t {
   reached,       ///< the time asked for
-  overstretched, ///< a membrane is stretched beyond Model::max_stretch
+  overstretched, ///< a membrane or solid is stretched beyond Model::max_stretch or turned inside out
   too_deep       ///< contact needs more layers than ContactSettings::max_layers, or a step below a tick
 };
 
 /// Numbers of what was done.
 struct Counts {
-  std::int64_t elements = 0;     ///< integrations of membranes, hinges and springs
+  std::int64_t elements = 0;     ///< integrations of membranes, hinges, solids and springs
   std::int64_t gravity = 0;      ///< integrations of gravity, of all vertices together
   std::int64_t layers = 0;       ///< integrations of layers with a force
   std::int64_t idle_layers = 0;  ///< the same without a force
@@ -40,6 +40,8 @@ struct Counts {
   std::int64_t pairs = 0;        ///< pairs kept after searches, summed
   std::int64_t exceeded = 0;     ///< bounds of velocities that were exceeded
   std::int64_t meetings = 0;     ///< events at which ranks tell each other of vertices
+  std::int64_t messages = 0;     ///< to other ranks at these
+  std::int64_t numbers_sent = 0; ///< in these messages, of 8 bytes
   std::int64_t repeated = 0;     ///< windows that several ranks have begun again
   int deepest = 0;               ///< deepest layer that was active
   std::int64_t events() const { return elements + gravity + layers + idle_layers + anchors + certificates; }

@@ -31,9 +31,9 @@ struct Ledger {
 
 /// Energies [J] and momenta of the vertices that are not prescribed.
 struct Totals {
-  double kinetic = 0, membrane = 0, bending = 0, spring = 0, gravity = 0, contact = 0, anchor = 0;
+  double kinetic = 0, membrane = 0, bending = 0, spring = 0, solid = 0, gravity = 0, contact = 0, anchor = 0;
   Eigen::Vector3d momentum = Eigen::Vector3d::Zero(), angular_momentum = Eigen::Vector3d::Zero();
-  double energy() const { return kinetic + membrane + bending + spring + gravity + contact + anchor; }
+  double energy() const { return kinetic + membrane + bending + spring + solid + gravity + contact + anchor; }
 };
 
 } // namespace recoil::solvers::async_contact

@@ -57,6 +57,7 @@ struct Model {
   std::vector<Membrane> membranes;
   std::vector<BendingHinge> hinges;
   std::vector<Spring> springs;
+  std::vector<Solid> solids;
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
   double gravity_step = 1e-3; ///< [s]
   std::vector<Script> scripts;
@@ -70,7 +71,7 @@ struct Model {
   ContactSettings contact;
 
   TickLength tick;
-  /// Greatest stretch of a membrane; its step is not stable far beyond. More ends the run.
+  /// Greatest stretch of a membrane or solid; its step is not stable far beyond. More ends the run.
   double max_stretch = 2;
   /// Whether clocks begin at a time in their first step that is drawn from the number of the force, so that
   /// equal elements are not integrated in one burst.
