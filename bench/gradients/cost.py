@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a gradient costs: time of the sweep against the forward run on five contact scenes, and its memory over long runs.
 
-    bench/gradients/cost.py --recoil build/release/recoil --polyfem-data ../shared/scenes/polyfem-data [ball discs ..]
+    bench/gradients/cost.py --recoil build/release/recoil --polyfem-data POLYFEM_DATA [ball discs ..]
 
 The scenes are those of jobs/contact, polyfem-data and paper_cases.py with 5000 to 10 000 elements: `ball` bounces (3D), `discs` are stirred
 by a paddle, `slope` has three blocks that slide, `golf` hits a wall, `lattice` is struck by a block. Each is run with one parameter (a

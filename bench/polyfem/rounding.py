@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which norms of PolyFEM's scenes differ between two builds of recoil by more than rounding can.
 
-    bench/polyfem/rounding.py --suite run_suite.py --recoil build/release/recoil --before old/recoil
+    bench/polyfem/rounding.py --suite run_suite.py --recoil build/release/recoil --before EARLIER
 
 The scenes are run by run_suite.py, which comes with them: by the earlier program with two sets of OpenBLAS kernels, which round differently, and
 by the present one with the first of these. Of every norm that differs by more than 1e-12 both differences are printed, relative to the norm. The

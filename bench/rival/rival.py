@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scenes with another solver's times beside them: seconds of the nonlinear solves by phase, iterations, memory, ratios.
 
-    bench/rival/rival.py --recoil build/release/recoil --scenes ../shared/scenes/perf --np 2 [--only slope ..]
+    bench/rival/rival.py --recoil build/release/recoil --scenes SCENES --np 2 [--only slope ..]
     bench/rival/rival.py .. --reference build/bench/bench_assembly [--profile]
 
 `--scenes`: a folder of scenes and `rival.json` with `solve_s`, `wall_s`, `newton`, `memory_mb` per scene. `--reference` times the element
