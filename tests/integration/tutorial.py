@@ -8,7 +8,7 @@ The word behind the language of a block says what is done with it:
     ```text output [TOLERANCE]         lines that the commands before have printed, in this order; `...` stands for any lines; numbers may
                                        differ by the relative TOLERANCE (1e-3)
 Blocks without such a word are left alone. Every picture that the page shows from images/ has to be made, with this name, by its commands;
-`--keep-pictures 1` copies them there.
+`--keep-pictures 1` copies them there. With SHOW=1 in the environment all output is shown, not only that of commands that fail.
 """
 import os
 import re
