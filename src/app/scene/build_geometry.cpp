@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/geometry.hpp"
 #include "recoil/app/scene/item.hpp"
 #include "recoil/base/suggest.hpp"
@@ -198,6 +199,19 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape
 }
 
 } // namespace
+
+void check_sphere_transformation(const Item& entry) {
+  const Item transformation = entry["transformation"];
+  if (transformation.has("dimensions"))
+    transformation["dimensions"].fail("would make ellipsoids of spheres; write one `scale`");
+  const Item scale = transformation["scale"];
+  const std::vector<double> factors = scale.is_number() ? std::vector{scale.number()} : scale.numbers();
+  const bool alike =
+      factors.empty() || (factors.size() == (scale.is_number() ? 1 : 3) &&
+                          std::ranges::all_of(factors, [&](double f) { return f == factors[0]; }));
+  if (!alike || (!factors.empty() && !(factors[0] > 0)))
+    scale.fail("spheres stay spheres: write one positive number");
+}
 
 Geometry build_geometry(const Item& root, HasOwnShape has_own_shape) {
   Geometry geometry;

@@ -13,6 +13,8 @@ void build_boundary_conditions(const Item& root, Scene& scene);
 /// @throws InputError.
 std::vector<TimeFactor> build_factors(const Item& entry, std::size_t components,
                                       const char* key = "interpolation");
+/// Spheres must remain spheres under the transformation of their entry of `geometry`. @throws InputError.
+void check_sphere_transformation(const Item& entry);
 void build_initial_conditions(const Item& root, Scene& scene);
 void build_time(const Item& root, Scene& scene);
 /// contact, solver, output, tests.

@@ -14,20 +14,6 @@ namespace {
 /// Ticks are written as doubles, which are exact up to 2^53 of 2^-40 s.
 constexpr double longest_run = 8000;
 
-/// Spheres must remain spheres under the transformation of their entry.
-void check_sphere_transformation(const Item& entry) {
-  const Item transformation = entry["transformation"];
-  if (transformation.has("dimensions"))
-    transformation["dimensions"].fail("would make ellipsoids of spheres; write one `scale`");
-  const Item scale = transformation["scale"];
-  const std::vector<double> factors = scale.is_number() ? std::vector{scale.number()} : scale.numbers();
-  const bool alike =
-      factors.empty() || (factors.size() == (scale.is_number() ? 1 : 3) &&
-                          std::ranges::all_of(factors, [&](double f) { return f == factors[0]; }));
-  if (!alike || (!factors.empty() && !(factors[0] > 0)))
-    scale.fail("spheres stay spheres: write one positive number");
-}
-
 void read_springs(const Item& list, SphereBody& body) {
   for (const Item& pair : list.items()) {
     const std::vector<int> ends = pair.integers();

@@ -14,20 +14,6 @@ Packing packing_of(const std::string& name) {
   return name == "random" ? Packing::random : Packing::hcp;
 }
 
-/// Spheres must remain spheres under the transformation of their entry.
-void check_sphere_transformation(const Item& entry) {
-  const Item transformation = entry["transformation"];
-  if (transformation.has("dimensions"))
-    transformation["dimensions"].fail("would make ellipsoids of particles from a file; write one `scale`");
-  const Item scale = transformation["scale"];
-  const std::vector<double> factors = scale.is_number() ? std::vector{scale.number()} : scale.numbers();
-  const bool alike =
-      factors.empty() || (factors.size() == (scale.is_number() ? 1 : 3) &&
-                          std::ranges::all_of(factors, [&](double f) { return f == factors[0]; }));
-  if (!alike || (!factors.empty() && !(factors[0] > 0)))
-    scale.fail("particles from a file stay spheres: write one positive number");
-}
-
 void read_file_body(const Item& entry, const Item& item, ParticleBody& body) {
   for (const char* name : {"packing", "rotation", "inside", "seed"})
     if (item.has(name)) item[name].fail("is for packings; particles from a `file` lie where it says");
