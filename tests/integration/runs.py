@@ -35,6 +35,8 @@ class Recoil:
         self.arguments, self.rest = parser.parse_known_args()
         self.program = os.path.abspath(self.arguments.recoil)
         self.folder = tempfile.mkdtemp(prefix="recoil-test-")
+        # Processes that start without mpirun share one session directory, which the first that ends removes for all.
+        ENVIRONMENT["OMPI_MCA_orte_tmpdir_base"] = self.folder
 
     def __enter__(self):
         return self
