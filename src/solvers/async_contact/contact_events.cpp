@@ -116,7 +116,12 @@ void Integrator::Engine::layer_event(ContactPair& pair, int layer, Tick t) {
   double response = 0; // inverse of the reduced mass
   for (int i = 0; i < pair.num_vertices; ++i)
     response += at.weights[i] * at.weights[i] * vertices[pair.vertices[i]].inverse_mass;
-  if (kept < 1) book->restitution += (full - impulse) * (speed + 0.5 * response * impulse);
+  if (kept < 1) {
+    double steady_speed = 0;
+    for (int i = 0; i < pair.num_vertices; ++i)
+      steady_speed += at.weights[i] * at.normal.dot(steady_velocity(pair.vertices[i], t));
+    book->restitution += (full - impulse) * (steady_speed + 0.5 * response * impulse);
+  }
   apply_along(pair, at, t, impulse * at.normal);
 
   if (model.contact.friction > 0) {
@@ -166,11 +171,12 @@ void Integrator::Engine::resume_clocks(ContactPair& pair, Tick t) {
 }
 
 void Integrator::Engine::slide(const ContactPair& pair, const Gap& at, Tick t, double normal_impulse) {
-  Eigen::Vector3d sliding = Eigen::Vector3d::Zero();
+  Eigen::Vector3d sliding = Eigen::Vector3d::Zero(), steady = sliding;
   double response = 0;
   for (int i = 0; i < pair.num_vertices; ++i) {
     const VertexState& x = vertices[pair.vertices[i]];
     sliding += at.weights[i] * x.v;
+    steady += at.weights[i] * steady_velocity(pair.vertices[i], t);
     response += at.weights[i] * at.weights[i] * x.inverse_mass;
   }
   sliding -= sliding.dot(at.normal) * at.normal;
@@ -178,8 +184,8 @@ void Integrator::Engine::slide(const ContactPair& pair, const Gap& at, Tick t, d
   if (!(speed > 0)) return;
   const double size = std::min(model.contact.friction * normal_impulse, speed / response);
   const Eigen::Vector3d impulse = -size / speed * sliding;
-  book->friction += size * speed - 0.5 * size * size * response;
-  book->friction_torque += (at.points * at.weights).cross(impulse);
+  book->friction -= impulse.dot(steady) + 0.5 * size * size * response;
+  add(*book, &Ledger::friction_torque, (at.points * at.weights).cross(impulse));
   apply_along(pair, at, t, impulse);
 }
 
@@ -232,12 +238,13 @@ void Integrator::Engine::anchor_event(ContactPair& pair, Tick t) {
   displacement -= displacement.dot(at.normal) * at.normal;
   const double length = displacement.norm(), bound = model.contact.friction * normal_force / k;
   if (length > bound) {
-    displacement *= bound / length;
-    book->friction += k * bound * (length - bound); // the force that has done the work is the bound
+    const Eigen::Vector3d slip = (1 - bound / length) * displacement;
+    displacement -= slip;
+    book->friction += 0.5 * k * (friction.displacement + displacement).dot(slip);
   }
   friction.displacement = displacement;
   const Eigen::Vector3d impulse = -h * k * displacement;
-  book->friction_torque += (at.points * at.weights).cross(impulse);
+  add(*book, &Ledger::friction_torque, (at.points * at.weights).cross(impulse));
   apply_along(pair, at, t, impulse);
   pair_velocities_changed(pair, t);
 }

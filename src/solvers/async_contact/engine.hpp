@@ -10,6 +10,7 @@
 #include "recoil/solvers/async_contact/integrator.hpp"
 #include "solvers/async_contact/contact_pair.hpp"
 #include "solvers/async_contact/event_heap.hpp"
+#include "solvers/async_contact/ledger_sums.hpp"
 #include "solvers/async_contact/ranks.hpp"
 
 namespace recoil::solvers::async_contact {
@@ -18,6 +19,13 @@ namespace recoil::solvers::async_contact {
 struct SpeedBound {
   Eigen::Vector3d reference;
   double deviation;
+};
+
+/// Where IntegratorState::shapes has the numbers of some elements, of each `width` in a row, of which the
+/// last are the impulses on its vertices if they are tracked.
+struct ShapeRows {
+  std::size_t first = 0, width = 0, impulses = 0;
+  std::size_t of(std::int32_t index) const { return first + static_cast<std::size_t>(index) * width; }
 };
 
 /// Box that a vertex stays in until the end of the window.
@@ -41,7 +49,8 @@ struct Integrator::Engine {
   std::vector<VertexBox> boxes;
   std::vector<double> rest_angles;
   std::vector<double> shapes; ///< as in IntegratorState
-  std::size_t first_strain = 0, first_angle = 0;
+  ShapeRows spring_rows, membrane_rows, hinge_rows, solid_rows;
+  bool tracks_impulses = false; ///< those that elements give ahead of their time (VertexState::ahead)
 
   EventHeap heap;
   std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges, solids
@@ -100,15 +109,38 @@ struct Integrator::Engine {
   void kick(LocalIndex vertex, const Eigen::Vector3d& q, Tick t, const Eigen::Vector3d& impulse) {
     VertexState& x = vertices[vertex];
     if (x.inverse_mass == 0) {
-      book->wall_impulse += impulse;
-      book->wall_torque += q.cross(impulse);
+      add(*book, &Ledger::wall_impulse, impulse);
+      add(*book, &Ledger::wall_torque, q.cross(impulse));
       book->wall_work -= impulse.dot(x.v);
       return;
     }
-    x.q = q;
-    x.tick = t;
+    move(x, q, t);
     x.v += x.inverse_mass * impulse;
   }
+  void move(VertexState& x, const Eigen::Vector3d& q, Tick t) {
+    if (tracks_impulses) x.ahead -= seconds(t - x.tick) * x.force;
+    x.q = q;
+    x.tick = t;
+  }
+  /// Impulses of an element of the given force that is integrated with step h.
+  template <std::size_t n>
+  void kick_all(const std::array<LocalIndex, n>& of, const Points<static_cast<int>(n)>& q, Tick t, double h,
+                const Points<static_cast<int>(n)>& force, const ShapeRows& rows, std::int32_t index) {
+    double* last = tracks_impulses ? &shapes[rows.of(index) + rows.impulses] : nullptr;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Eigen::Vector3d impulse = -h * force.col(i);
+      kick(of[i], q.col(i), t, impulse);
+      if (!tracks_impulses) continue;
+      Eigen::Map<Eigen::Vector3d> before(last + 3 * i);
+      vertices[of[i]].ahead += 0.5 * (before + impulse);
+      vertices[of[i]].force += (impulse - before) / h;
+      before = impulse;
+    }
+    velocities_changed(of, t);
+  }
+  /// The velocity that a vertex would have if elements and gravity acted all the time: what a force does work
+  /// with in the mean over their steps, also where it answers to their impulses.
+  Eigen::Vector3d steady_velocity(LocalIndex vertex, Tick t) const;
   /// What else depends on the velocity of a vertex, after it has changed at time t.
   void velocity_changed(LocalIndex vertex, Tick t) {
     if (ranks && ranks->owner[vertex] != ranks->comm.rank()) return; // its owner looks after it
@@ -135,6 +167,7 @@ struct Integrator::Engine {
   void membrane_event(std::int32_t index, Tick t);
   void solid_event(std::int32_t index, Tick t);
   void hinge_event(std::int32_t index, Tick t);
+  void lay_out_shapes();
   void measure_shapes();
 
   // Contact (contact_events.cpp).

@@ -36,15 +36,15 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
       alone(std::make_unique<parallel::Communicator>(MPI_COMM_SELF)) {
   check(model);
   const std::size_t n = model.positions.size();
-  first_strain = model.springs.size();
-  first_angle = first_strain + 3 * model.membranes.size();
+  lay_out_shapes();
   if (state) {
     if (state->vertices.size() != n || state->rest_angles.size() != model.hinges.size() ||
-        state->shapes.size() != first_angle + model.hinges.size())
-      throw InputError(
-          fmt::format("the state has {} vertices and {} hinges, the model {} and {}: go on with the "
-                      "model that the run began with",
-                      state->vertices.size(), state->rest_angles.size(), n, model.hinges.size()));
+        state->shapes.size() != shapes.size())
+      throw InputError(fmt::format(
+          "the state has {} vertices, {} hinges and {} numbers of elements, the model {}, {} and {}: go on "
+          "with the model that the run began with",
+          state->vertices.size(), state->rest_angles.size(), state->shapes.size(), n, model.hinges.size(),
+          shapes.size()));
     if (!model.contact.aligned)
       throw InputError("contact: runs whose layers are not aligned cannot be continued: align them");
     now = state->tick;
@@ -55,7 +55,10 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
     ledger = state->ledger;
   } else {
     for (std::size_t v = 0; v < n; ++v)
-      vertices.push_back({model.positions[v], model.velocities[v], 0, 1 / model.masses[v]});
+      vertices.push_back({.q = model.positions[v],
+                          .v = model.velocities[v],
+                          .tick = 0,
+                          .inverse_mass = 1 / model.masses[v]});
     for (const BendingHinge& hinge : model.hinges) rest_angles.push_back(hinge.rest_angle);
     measure_shapes();
   }
@@ -110,7 +113,7 @@ Totals Integrator::Engine::totals() const {
     if (x.inverse_mass == 0) continue;
     const double mass = 1 / x.inverse_mass;
     const Eigen::Vector3d q = position(v, now);
-    sum.kinetic += 0.5 * mass * x.v.squaredNorm();
+    sum.kinetic += 0.5 * mass * steady_velocity(v, now).squaredNorm();
     sum.gravity -= mass * model.gravity.dot(q);
     sum.momentum += mass * x.v;
     sum.angular_momentum += mass * q.cross(x.v);

@@ -7,12 +7,24 @@ namespace recoil::solvers::async_contact {
 /// Calls `act` with each number of a ledger, in one order.
 template <class Sums, class Action>
 void visit_sums(Sums& ledger, const Action& act) {
-  for (auto* sum : {&ledger.wall_impulse, &ledger.wall_torque, &ledger.gravity_impulse,
-                    &ledger.gravity_torque, &ledger.friction_torque})
-    for (int i = 0; i < 3; ++i) act((*sum)[i]);
+  const auto visit = [&](auto& sums) {
+    for (auto* sum : {&sums.wall_impulse, &sums.wall_torque, &sums.gravity_impulse, &sums.gravity_torque,
+                      &sums.friction_torque})
+      for (int i = 0; i < 3; ++i) act((*sum)[i]);
+  };
+  visit(ledger);
+  visit(ledger.excess);
   for (auto* sum : {&ledger.wall_work, &ledger.restitution, &ledger.friction, &ledger.stretch_damping,
                     &ledger.bend_damping, &ledger.spring_damping, &ledger.plasticity})
     act(*sum);
+}
+
+/// Adds a term to a sum of impulses [Kahan 1965].
+inline void add(Ledger& ledger, Eigen::Vector3d ImpulseSums::*which, const Eigen::Vector3d& term) {
+  Eigen::Vector3d &sum = ledger.*which, &excess = ledger.excess.*which;
+  const Eigen::Vector3d rest = term - excess, next = sum + rest;
+  excess = (next - sum) - rest;
+  sum = next;
 }
 
 } // namespace recoil::solvers::async_contact

@@ -19,6 +19,16 @@ std::uint64_t scatter(std::uint64_t x) {
   return x ^ x >> 31;
 }
 
+void put_strain(const Eigen::Matrix2d& e, double* to) {
+  to[0] = e(0, 0);
+  to[1] = e(1, 1);
+  to[2] = e(0, 1);
+}
+
+Eigen::Matrix2d strain_at(const double* from) {
+  return Eigen::Matrix2d{{from[0], from[2]}, {from[2], from[1]}};
+}
+
 } // namespace
 
 void Integrator::Engine::start_clocks(Tick t) {
@@ -85,12 +95,11 @@ void Integrator::Engine::gravity_event(Tick t) {
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v) {
     VertexState& x = vertices[v];
     if (x.inverse_mass == 0 || !is_mine({&v, 1})) continue;
-    x.q = position(v, t);
-    x.tick = t;
+    move(x, position(v, t), t);
     x.v += change;
     const Eigen::Vector3d impulse = change / x.inverse_mass;
-    ledger.gravity_impulse += impulse;
-    ledger.gravity_torque += x.q.cross(impulse);
+    add(ledger, &Ledger::gravity_impulse, impulse);
+    add(ledger, &Ledger::gravity_torque, x.q.cross(impulse));
   }
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v)
     if (vertices[v].inverse_mass != 0) velocity_changed(v, t);
@@ -113,22 +122,51 @@ void Integrator::Engine::script_event(std::int32_t script, Tick t) {
                                       : EventKey{never, 0});
 }
 
+Eigen::Vector3d Integrator::Engine::steady_velocity(LocalIndex vertex, Tick t) const {
+  const VertexState& x = vertices[vertex];
+  if (x.inverse_mass == 0) return x.v;
+  Eigen::Vector3d velocity = x.v - x.inverse_mass * (x.ahead - seconds(t - x.tick) * x.force);
+  if (!model.gravity.isZero(0)) {
+    const Clock& clock = clocks[0];
+    const Tick since = t < clock.phase ? t - clock.phase + clock.step : (t - clock.phase) % clock.step;
+    velocity -= (0.5 * seconds(clock.step) - seconds(since)) * model.gravity;
+  }
+  return velocity;
+}
+
+void Integrator::Engine::lay_out_shapes() {
+  tracks_impulses = model.contact.restitution < 1 || model.contact.friction > 0;
+  std::size_t next = 0;
+  const auto add = [&](const auto& elements, std::size_t measures) {
+    const std::size_t corners = elements.empty() ? 0 : elements[0].vertices.size();
+    const ShapeRows rows{next, measures + (tracks_impulses ? 3 * corners : 0), measures};
+    next += elements.size() * rows.width;
+    return rows;
+  };
+  spring_rows = add(model.springs, 2);
+  membrane_rows = add(model.membranes, 6);
+  hinge_rows = add(model.hinges, 2);
+  solid_rows = add(model.solids, 0);
+  shapes.assign(next, 0.0);
+}
+
 void Integrator::Engine::measure_shapes() {
-  for (const Spring& spring : model.springs) {
-    const Points<2> x = positions(spring.vertices, now);
-    shapes.push_back((x.col(1) - x.col(0)).norm());
+  for (std::int32_t i = 0; i < std::ssize(model.springs); ++i) {
+    const Points<2> x = positions(model.springs[i].vertices, now);
+    shapes[spring_rows.of(i)] = (x.col(1) - x.col(0)).norm();
   }
-  for (const Membrane& membrane : model.membranes) {
-    const Eigen::Matrix2d e = strain(membrane, positions(membrane.vertices, now));
-    shapes.insert(shapes.end(), {e(0, 0), e(1, 1), e(0, 1)});
-  }
-  for (const BendingHinge& hinge : model.hinges)
-    shapes.push_back(surface::fold_angle(positions(hinge.vertices, now)));
+  for (std::int32_t i = 0; i < std::ssize(model.membranes); ++i)
+    put_strain(strain(model.membranes[i], positions(model.membranes[i].vertices, now)),
+               &shapes[membrane_rows.of(i)]);
+  for (std::int32_t i = 0; i < std::ssize(model.hinges); ++i)
+    shapes[hinge_rows.of(i)] = surface::fold_angle(positions(model.hinges[i].vertices, now));
 }
 
 // Damping is by the mean rate since the last integration of the element. The velocities at its own times are
 // no measure of it: they have the impulses that other forces have given since then, which those of the
-// element itself are about to balance, and damping would take away what is no motion.
+// element itself are about to balance, and damping would take away what is no motion. The force of damping
+// does its work on the way from the integration before to the one after: losses are counted on each way by
+// the mean of the forces at its ends.
 
 void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
   const Spring& spring = model.springs[index];
@@ -139,15 +177,16 @@ void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
   Points<2> force = gradient(spring, x);
   if (spring.damping > 0) {
     const Eigen::Vector3d between = x.col(1) - x.col(0);
-    const double length = between.norm(), rate = (length - shapes[index]) / h;
-    shapes[index] = length;
+    double* last = &shapes[spring_rows.of(index)];
+    const double length = between.norm(), rate = (length - last[0]) / h;
     const Eigen::Vector3d drag = spring.damping * rate / length * between;
     force.col(0) -= drag;
     force.col(1) += drag;
-    book->spring_damping += h * spring.damping * rate * rate;
+    book->spring_damping += h * spring.damping * 0.5 * (last[1] + rate) * rate;
+    last[0] = length;
+    last[1] = rate;
   }
-  for (int i = 0; i < 2; ++i) kick(spring.vertices[i], x.col(i), t, -h * force.col(i));
-  velocities_changed(spring.vertices, t);
+  kick_all(spring.vertices, x, t, h, force, spring_rows, index);
 }
 
 void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
@@ -165,19 +204,14 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
                                              index, membrane.vertices[0], membrane.vertices[1],
                                              membrane.vertices[2], model.max_stretch, seconds(t)));
   if (membrane.damping > 0) {
-    double* last = &shapes[first_strain + 3 * index];
-    const Eigen::Matrix2d e = strain(membrane, x);
-    Eigen::Matrix2d rate;
-    rate << e(0, 0) - last[0], e(0, 1) - last[2], e(0, 1) - last[2], e(1, 1) - last[1];
-    rate /= h;
-    last[0] = e(0, 0);
-    last[1] = e(1, 1);
-    last[2] = e(0, 1);
+    double* last = &shapes[membrane_rows.of(index)];
+    const Eigen::Matrix2d e = strain(membrane, x), rate = (e - strain_at(last)) / h;
     force += damping_gradient(membrane, x, rate);
-    book->stretch_damping += h * dissipation(membrane, rate);
+    book->stretch_damping += h * dissipation(membrane, 0.5 * (strain_at(last + 3) + rate), rate);
+    put_strain(e, last);
+    put_strain(rate, last + 3);
   }
-  for (int i = 0; i < 3; ++i) kick(membrane.vertices[i], x.col(i), t, -h * force.col(i));
-  velocities_changed(membrane.vertices, t);
+  kick_all(membrane.vertices, x, t, h, force, membrane_rows, index);
 }
 
 void Integrator::Engine::solid_event(std::int32_t index, Tick t) {
@@ -196,8 +230,7 @@ void Integrator::Engine::solid_event(std::int32_t index, Tick t) {
              index, solid.vertices[0], solid.vertices[1], solid.vertices[2], solid.vertices[3],
              model.max_stretch, seconds(t)));
   if (outcome != Outcome::reached) return;
-  for (int i = 0; i < 4; ++i) kick(solid.vertices[i], x.col(i), t, -h * force.col(i));
-  velocities_changed(solid.vertices, t);
+  kick_all(solid.vertices, x, t, h, force, solid_rows, index);
 }
 
 void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
@@ -207,25 +240,24 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
   const double h = seconds(clocks[first_hinge + index].step);
   const Points<4> x = positions(hinge.vertices, t);
   const double angle = surface::fold_angle(x);
+  double* last = &shapes[hinge_rows.of(index)];
   double bend = angle - rest_angles[index];
   if (std::abs(bend) > hinge.yield_angle) {
-    const double flow = bend - std::copysign(hinge.yield_angle, bend);
+    const double flow = bend - std::copysign(hinge.yield_angle, bend), before = last[0] - rest_angles[index];
     rest_angles[index] += flow;
-    book->plasticity +=
-        2 * hinge.coefficient * hinge.yield_angle * std::abs(flow); // by the force at the yield angle
     bend -= flow;
+    book->plasticity += hinge.coefficient * (before + bend) * flow; // by the mean moment on the way
   }
   const Points<4> turn = angle_gradient(x);
   double moment = 2 * hinge.coefficient * bend;
   if (hinge.damping > 0) {
-    double& last = shapes[first_angle + index];
-    const double rate = std::remainder(angle - last, 2 * M_PI) / h;
-    last = angle;
+    const double rate = std::remainder(angle - last[0], 2 * M_PI) / h;
     moment += 2 * hinge.damping * rate;
-    book->bend_damping += h * 2 * hinge.damping * rate * rate;
+    book->bend_damping += h * hinge.damping * (last[1] + rate) * rate;
+    last[1] = rate;
   }
-  for (int i = 0; i < 4; ++i) kick(hinge.vertices[i], x.col(i), t, -h * moment * turn.col(i));
-  velocities_changed(hinge.vertices, t);
+  last[0] = angle;
+  kick_all(hinge.vertices, x, t, h, Points<4>(moment * turn), hinge_rows, index);
 }
 
 } // namespace recoil::solvers::async_contact

@@ -7,28 +7,38 @@
 #include "recoil/base/error.hpp"
 #include "recoil/particles/partition.hpp"
 #include "solvers/async_contact/engine.hpp"
-#include "solvers/async_contact/ledger_sums.hpp"
 
 namespace recoil::solvers::async_contact {
 
 namespace {
 
-constexpr std::size_t numbers_per_vertex = 7;
+constexpr std::size_t most_per_vertex = 13;
 
-void pack(const VertexState& x, double* numbers) {
+/// What ranks tell each other of a vertex: numbers of `pack`.
+std::size_t numbers_per_vertex(bool with_impulses) { return with_impulses ? most_per_vertex : 7; }
+
+void pack(const VertexState& x, bool with_impulses, double* numbers) {
   for (int i = 0; i < 3; ++i) {
     numbers[i] = x.q[i];
     numbers[3 + i] = x.v[i];
   }
   numbers[6] = std::bit_cast<double>(x.tick);
+  for (int i = 0; with_impulses && i < 3; ++i) {
+    numbers[7 + i] = x.ahead[i];
+    numbers[10 + i] = x.force[i];
+  }
 }
 
-void unpack(const double* numbers, VertexState& x) {
+void unpack(const double* numbers, bool with_impulses, VertexState& x) {
   for (int i = 0; i < 3; ++i) {
     x.q[i] = numbers[i];
     x.v[i] = numbers[3 + i];
   }
   x.tick = std::bit_cast<Tick>(numbers[6]);
+  for (int i = 0; with_impulses && i < 3; ++i) {
+    x.ahead[i] = numbers[7 + i];
+    x.force[i] = numbers[10 + i];
+  }
 }
 
 std::vector<double> all_numbers(const parallel::Communicator& comm, const std::vector<double>& own) {
@@ -100,13 +110,14 @@ bool Integrator::Engine::meet(std::span<const LocalIndex> of) {
   const int here = ranks->comm.rank();
   std::array<int, 4> partners;
   int num_partners = 0;
-  std::array<double, 4 * numbers_per_vertex> numbers;
+  std::array<double, 4 * most_per_vertex> numbers;
   std::size_t size = 0;
+  const std::size_t width = numbers_per_vertex(tracks_impulses);
   for (const LocalIndex v : of) {
     const int owner = ranks->owner[v];
     if (owner == here) {
-      pack(vertices[v], &numbers[size]);
-      size += numbers_per_vertex;
+      pack(vertices[v], tracks_impulses, &numbers[size]);
+      size += width;
     } else if (owner >= 0 && std::find(partners.begin(), partners.begin() + num_partners, owner) ==
                                  partners.begin() + num_partners) {
       partners[num_partners++] = owner;
@@ -124,7 +135,7 @@ bool Integrator::Engine::meet(std::span<const LocalIndex> of) {
   for (int i = 0; i < num_partners; ++i) ranks->messages.send(partners[i], {numbers.data(), size});
   for (int i = 0; i < num_partners; ++i) {
     const auto is_theirs = [&](LocalIndex v) { return ranks->owner[v] == partners[i]; };
-    const std::size_t theirs = numbers_per_vertex * std::ranges::count_if(of, is_theirs);
+    const std::size_t theirs = width * std::ranges::count_if(of, is_theirs);
     if (!ranks->messages.receive(partners[i], {numbers.data(), theirs})) {
       ranks->broken = true;
       return false;
@@ -132,8 +143,8 @@ bool Integrator::Engine::meet(std::span<const LocalIndex> of) {
     const double* next = numbers.data();
     for (const LocalIndex v : of)
       if (is_theirs(v)) {
-        unpack(next, vertices[v]);
-        next += numbers_per_vertex;
+        unpack(next, tracks_impulses, vertices[v]);
+        next += width;
       }
   }
   return true;
@@ -142,12 +153,12 @@ bool Integrator::Engine::meet(std::span<const LocalIndex> of) {
 /// States of all vertices and the deviations seen, from their owners.
 void Integrator::Engine::share_vertices() {
   const int here = ranks->comm.rank();
-  constexpr std::size_t width = numbers_per_vertex + 1;
+  const std::size_t width = numbers_per_vertex(tracks_impulses) + 1;
   std::vector<double> own;
   for (std::size_t v = 0; v < vertices.size(); ++v)
     if (ranks->owner[v] == here) {
       own.resize(own.size() + width);
-      pack(vertices[v], &own[own.size() - width]);
+      pack(vertices[v], tracks_impulses, &own[own.size() - width]);
       own.back() = seen_deviation[v];
     }
   const std::vector<double> all = all_numbers(ranks->comm, own);
@@ -159,8 +170,8 @@ void Integrator::Engine::share_vertices() {
   for (std::size_t v = 0; v < vertices.size(); ++v) {
     const int owner = ranks->owner[v];
     if (owner < 0) continue;
-    unpack(&all[next[owner]], vertices[v]);
-    seen_deviation[v] = all[next[owner] + numbers_per_vertex];
+    unpack(&all[next[owner]], tracks_impulses, vertices[v]);
+    seen_deviation[v] = all[next[owner] + width - 1];
     next[owner] += width;
   }
 }
@@ -272,9 +283,10 @@ void Integrator::Engine::collect_results() {
       for (std::size_t i = 0; i < elements.size(); ++i)
         for (std::size_t k = 0; k < width; ++k) act(elements[i].vertices, shapes[first + i * width + k]);
     };
-    visit(model.springs, 0, 1);
-    visit(model.membranes, first_strain, 3);
-    visit(model.hinges, first_angle, 1);
+    visit(model.springs, spring_rows.first, spring_rows.width);
+    visit(model.membranes, membrane_rows.first, membrane_rows.width);
+    visit(model.hinges, hinge_rows.first, hinge_rows.width);
+    visit(model.solids, solid_rows.first, solid_rows.width);
     for (std::size_t i = 0; i < rest_angles.size(); ++i) act(model.hinges[i].vertices, rest_angles[i]);
   };
   double index = 0;

@@ -10,7 +10,7 @@ namespace recoil::solvers::async_contact {
 
 namespace {
 
-constexpr double version_of_numbers = 1;
+constexpr double version_of_numbers = 2;
 
 /// Whole numbers go in two parts, each of which a double holds exactly.
 constexpr double low_part = 0x1p32;
@@ -78,6 +78,8 @@ void visit_state(Archive& archive, State& state) {
     archive.matrix(vertex.v);
     archive.whole(vertex.tick);
     archive.number(vertex.inverse_mass);
+    archive.matrix(vertex.ahead);
+    archive.matrix(vertex.force);
   }
   archive.size(state.rest_angles);
   for (auto& angle : state.rest_angles) archive.number(angle);

@@ -5,6 +5,15 @@
 /// What a run has gained and lost since its start, and what it has at a time.
 namespace recoil::solvers::async_contact {
 
+/// Impulses and their moments about the origin.
+struct ImpulseSums {
+  /// On prescribed vertices by what they touch or hold [N s, N m s].
+  Eigen::Vector3d wall_impulse = Eigen::Vector3d::Zero(), wall_torque = Eigen::Vector3d::Zero();
+  Eigen::Vector3d gravity_impulse = Eigen::Vector3d::Zero(), gravity_torque = Eigen::Vector3d::Zero();
+  /// Moment of friction, whose two points are a gap apart [N m s].
+  Eigen::Vector3d friction_torque = Eigen::Vector3d::Zero();
+};
+
 /// Sums over the impulses of all events. With Totals at the start (0) and now:
 ///
 ///     energy - energy_0 = wall_work - dissipation()
@@ -12,14 +21,10 @@ namespace recoil::solvers::async_contact {
 ///     angular_momentum + wall_torque - gravity_torque - friction_torque = angular_momentum_0
 ///
 /// Momenta hold to rounding, the energy up to the bounded oscillation of a variational integrator.
-struct Ledger {
-  /// On prescribed vertices by what they touch or hold [N s], its moment about the origin, and the work that
-  /// moves these vertices [J].
-  Eigen::Vector3d wall_impulse = Eigen::Vector3d::Zero(), wall_torque = Eigen::Vector3d::Zero();
-  double wall_work = 0;
-  Eigen::Vector3d gravity_impulse = Eigen::Vector3d::Zero(), gravity_torque = Eigen::Vector3d::Zero();
-  /// Moment of friction, whose two points are a gap apart [N m s].
-  Eigen::Vector3d friction_torque = Eigen::Vector3d::Zero();
+struct Ledger : ImpulseSums {
+  /// What rounding has added to the sums: of millions of equal impulses it would add up.
+  ImpulseSums excess;
+  double wall_work = 0; ///< that moves prescribed vertices [J]
 
   // Dissipation by cause [J].
   double restitution = 0, friction = 0, stretch_damping = 0, bend_damping = 0, spring_damping = 0,
@@ -29,7 +34,9 @@ struct Ledger {
   }
 };
 
-/// Energies [J] and momenta of the vertices that are not prescribed.
+/// Energies [J] and momenta of the vertices that are not prescribed. Energies are those of a motion under
+/// forces that act all the time: kinetic energy is without the part of impulses that belongs to times to
+/// come, of gravity and, where there is restitution below one or friction, of elements.
 struct Totals {
   double kinetic = 0, membrane = 0, bending = 0, spring = 0, solid = 0, gravity = 0, contact = 0, anchor = 0;
   Eigen::Vector3d momentum = Eigen::Vector3d::Zero(), angular_momentum = Eigen::Vector3d::Zero();

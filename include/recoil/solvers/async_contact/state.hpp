@@ -16,6 +16,10 @@ struct VertexState {
   Eigen::Vector3d q, v; ///< [m], [m/s]
   Tick tick;
   double inverse_mass; ///< 0: prescribed
+  /// Impulses that elements have given ahead of their time: of each, which acts at the times of its clock for
+  /// half a step before and after, the part of the time to come [N s]; and the sum of their forces [N], by
+  /// which it declines. Zero in models without restitution below one and friction, whose losses they are for.
+  Eigen::Vector3d ahead = Eigen::Vector3d::Zero(), force = Eigen::Vector3d::Zero();
 };
 
 /// Friction of a pair that sticks.
@@ -38,8 +42,9 @@ struct IntegratorState {
   Tick tick = 0;
   std::vector<VertexState> vertices;
   std::vector<double> rest_angles; ///< of hinges
-  std::vector<double> shapes;      ///< of elements at their last integration, which damping compares with:
-                                   ///< lengths of springs, three strains per membrane, angles of hinges
+  /// Of elements at their last integration, which losses are measured from: length of springs, three strains
+  /// of membranes, angle of hinges, each with its rate, and the impulses on the vertices if they are tracked.
+  std::vector<double> shapes;
   std::vector<AnchorState> anchors;
   Ledger ledger;
 };
