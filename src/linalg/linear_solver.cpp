@@ -31,7 +31,8 @@ struct LinearSolver::Implementation {
 
   Implementation(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions given);
   std::unique_ptr<PreconditionedSolver> make_solver() const;
-  LinearMethod choose_method();
+  LinearMethod choose_method(const StencilMatrix* stiff_terms);
+  void change_method(const StencilMatrix* stiff_terms);
   RefreshPolicy& policy() { return solver->policy(); }
 };
 
@@ -55,11 +56,19 @@ std::unique_ptr<PreconditionedSolver> LinearSolver::Implementation::make_solver(
   return std::make_unique<PreconditionedSolver>(settings, options.method);
 }
 
-LinearMethod LinearSolver::Implementation::choose_method() {
+LinearMethod LinearSolver::Implementation::choose_method(const StencilMatrix* stiff_terms) {
   if (!choice) return options.method;
-  const LinearMethod method = (*choice)(matrix->shared_graph(), stiff);
+  const LinearMethod method = (*choice)(matrix->shared_graph(), stiff_terms);
   return method == LinearMethod::amg && condition <= condition_of_blocks ? LinearMethod::block_jacobi
                                                                          : method;
+}
+
+void LinearSolver::Implementation::change_method(const StencilMatrix* stiff_terms) {
+  const LinearMethod method = choose_method(stiff_terms);
+  if (std::exchange(options.method, method) == method) return;
+  const HierarchyRecord record = policy().record();
+  solver = make_solver();
+  policy().restore(record);
 }
 
 LinearSolver::LinearSolver(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions options)
@@ -80,6 +89,27 @@ bool LinearSolver::repeatable() const {
   return are_repeatable(settings.user_options, settings.layout->comm->size());
 }
 
+void LinearSolver::begin_with_reference(const BlockMatrix& matrix, double key,
+                                        const std::function<void()>& assemble,
+                                        const MakeNearNullSpace& near_null_space) {
+  Implementation& own = *implementation_;
+  if (!sequence_begins() || !own.policy().may_use_reference()) return;
+  own.matrix = &matrix;
+  own.change_method(nullptr);
+  if (own.options.method != LinearMethod::amg || own.solver->is_factorization()) return;
+  if (own.policy().needs_reference(key)) {
+    assemble();
+    const PhaseScope phase(Phase::preconditioner);
+    const bool is_set_up = own.solver->take_reference(matrix, near_null_space, key);
+    if (!is_set_up) own.policy().give_reference_up();
+    if (!is_set_up) return own.policy().begin_sequence();
+  }
+  own.policy().hold_reference();
+}
+
+const HierarchyRecord& LinearSolver::hierarchy_record() const { return implementation_->policy().record(); }
+void LinearSolver::restore(const HierarchyRecord& record) { implementation_->policy().restore(record); }
+
 void LinearSolver::update(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,
                           const StencilMatrix* stiff) {
   implementation_->matrix = &matrix;
@@ -97,8 +127,7 @@ void LinearSolver::prepare(Renewal what) {
     own.solver->refresh(own.stiff, what);
     return;
   }
-  const LinearMethod method = own.choose_method();
-  if (std::exchange(own.options.method, method) != method) own.solver = own.make_solver();
+  own.change_method(own.stiff);
   own.solver->rebuild(*own.matrix, own.near_null_space, own.stiff);
 }
 

@@ -103,6 +103,14 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
   set_up(stiff, SumMatrix::Pattern::minimal, Renewal::everything);
 }
 
+bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
+                                          const LinearSolver::MakeNearNullSpace& near_null_space,
+                                          double key) {
+  rebuild(matrix, near_null_space, nullptr);
+  policy_.took_reference(key);
+  return set_up_outcome_ == LinearOutcome::converged;
+}
+
 void PreconditionedSolver::refresh(const StencilMatrix* stiff, Renewal what) {
   RECOIL_ASSERT(matrix_);
   if (!ksp_ || policy_.is_unsound()) create();

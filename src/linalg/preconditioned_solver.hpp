@@ -31,6 +31,10 @@ public:
   void rebuild(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
                const StencilMatrix* stiff);
   void refresh(const StencilMatrix* stiff, Renewal what);
+  /// Sets the hierarchy of the reference matrix `key` up; false if that has failed. Collective.
+  bool take_reference(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
+                      double key);
+  bool is_factorization() const;
   /// One solve with what has been prepared. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
   /// Whether the last set-up of the direct method has found A to be indefinite.
@@ -45,7 +49,6 @@ protected:
   const VectorLayout& layout() const { return *settings_.layout; }
   const Settings& settings() const { return settings_; }
   void create();
-  bool is_factorization() const;
   /// Takes K and C into the operator of preconditioner_. Returns PETSc's error code, the same on every rank.
   virtual PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   /// Gives ksp_ its operators and its preconditioner.

@@ -13,6 +13,10 @@ namespace recoil::linalg {
 ///
 /// A hierarchy of an earlier matrix is kept until the iterations that it costs more than when it was new
 /// would pay for another, and is replaced within a solve that takes far more.
+///
+/// The hierarchy of a reference matrix (LinearSolver::begin_with_reference()) outlives sequences. The first
+/// of them measures what it takes; one that takes more by what new operators cost has later ones begin with
+/// new operators, and one that does so even then ends its use, as does the loss of its interpolation.
 class RefreshPolicy {
 public:
   /// What renewing coarse operators and smoothers costs, in iterations (docs/performance.md).
@@ -22,6 +26,8 @@ public:
   /// Share of the stiff nodes that may be other ones before multigrid takes them into a new interpolation,
   /// which costs as much as some fifteen iterations.
   static constexpr double tolerated_change = 0.125;
+  /// What renewing the interpolation costs beyond coarse operators and smoothers, in iterations.
+  static constexpr double interpolation_in_iterations = 16;
 
   /// @param is_free whether renewing operators and smoothers costs next to nothing: then that is done for
   /// every matrix, and no solve is broken off.
@@ -29,7 +35,11 @@ public:
 
   /// The next matrix is the first of a sequence (those of a time step), of which nothing may depend on
   /// earlier ones.
-  void begin_sequence() { begins_ = true; }
+  void begin_sequence() {
+    begins_ = true;
+    holds_reference_ = is_measuring_ = false;
+    excess_ = 0;
+  }
   bool sequence_begins() const { return begins_; }
   void matrix_changed() { changed_ = true; }
 
@@ -40,9 +50,43 @@ public:
     return is_free_ || is_slow_ ? Renewal::operators : Renewal::stiff_terms;
   }
   void renewed(Renewal what) {
-    if (what >= Renewal::operators) is_new_ = true;
+    if (what >= Renewal::operators) {
+      is_new_ = true;
+      has_reference_operators_ = false;
+    }
     begins_ = changed_ = false;
   }
+
+  const HierarchyRecord& record() const { return record_; }
+  /// Goes on with what another solver, or this one before, has learned; a hierarchy at hand is not used.
+  void restore(const HierarchyRecord& record) {
+    record_ = record;
+    has_reference_interpolation_ = false;
+  }
+  /// Whether sequences may begin with the hierarchy of a reference.
+  bool may_use_reference() const { return !is_free_ && record_.at_start < Renewal::everything; }
+  /// Whether the hierarchy at hand is none of the reference named `key`, or no longer.
+  bool needs_reference(double key) const {
+    return !has_reference_interpolation_ || record_.key != key ||
+           (record_.at_start < Renewal::operators && !has_reference_operators_);
+  }
+  /// The hierarchy at hand has just been set up from the reference named `key`.
+  void took_reference(double key) {
+    if (record_.key != key) record_.iterations_per_digit = 0;
+    record_.key = key;
+    has_reference_interpolation_ = has_reference_operators_ = true;
+  }
+  /// The hierarchy of the reference serves for the sequence that begins.
+  void hold_reference() {
+    begins_ = is_new_ = false;
+    changed_ = holds_reference_ = true;
+    is_slow_ = record_.at_start >= Renewal::operators;
+    is_measuring_ = record_.iterations_per_digit == 0;
+    // What has not been measured is not judged.
+    if (is_measuring_) is_new_ = true;
+    iterations_per_digit_ = record_.iterations_per_digit;
+  }
+  void give_reference_up() { record_.at_start = Renewal::everything; }
 
   /// Iterations after which a solve is broken off; at most `most`.
   int iteration_limit(double relative_tolerance, int most) const {
@@ -57,6 +101,7 @@ public:
   }
   /// The first solve after a renewal says how many iterations later ones may take.
   void solved(const LinearResult& result, double relative_tolerance) {
+    if (holds_reference_) judge_reference(result.iterations, digits(relative_tolerance));
     is_slow_ = result.outcome != LinearOutcome::converged ||
                (!is_new_ && result.iterations - expected(relative_tolerance) > refresh_in_iterations);
     if (is_new_) iterations_per_digit_ = result.iterations / digits(relative_tolerance);
@@ -64,7 +109,11 @@ public:
   }
 
   /// The preconditioner is a new object, without an interpolation.
-  void created() { interpolation_ = Interpolation::none; }
+  void created() {
+    if (holds_reference_ && !begins_) give_reference_up();
+    holds_reference_ = has_reference_interpolation_ = false;
+    interpolation_ = Interpolation::none;
+  }
   /// Notes that the preconditioner has been set up, with an interpolation from the present matrix if it had
   /// none.
   void set_up() {
@@ -88,6 +137,18 @@ private:
     return iterations_per_digit_ * digits(relative_tolerance);
   }
 
+  void judge_reference(int iterations, double digits) {
+    if (is_measuring_) {
+      record_.iterations_per_digit = std::max(record_.iterations_per_digit, iterations / digits);
+      return;
+    }
+    excess_ += std::max(iterations - record_.iterations_per_digit * digits, 0.0);
+    if (record_.at_start < Renewal::operators && excess_ > refresh_in_iterations)
+      record_.at_start = Renewal::operators;
+    else if (record_.at_start == Renewal::operators && excess_ > interpolation_in_iterations)
+      give_reference_up();
+  }
+
   enum class Interpolation { none, of_this_matrix, of_an_earlier_matrix, of_an_indefinite_matrix };
 
   bool is_free_ = false;
@@ -95,6 +156,12 @@ private:
   bool is_new_ = true, is_slow_ = false; ///< the hierarchy, or the factors
   double iterations_per_digit_ = 0;      ///< of the first solve with it
   Interpolation interpolation_ = Interpolation::none;
+
+  HierarchyRecord record_;
+  bool has_reference_interpolation_ = false, has_reference_operators_ = false; ///< the hierarchy at hand
+  bool holds_reference_ = false;                                               ///< in this sequence
+  bool is_measuring_ = false;
+  double excess_ = 0; ///< iterations of this sequence above those of the reference
 };
 
 } // namespace recoil::linalg

@@ -107,6 +107,102 @@ TEST(RefreshPolicy, ReplacesInterpolationsFromIndefiniteMatrices) {
   EXPECT_FALSE(policy.is_unsound()) << "the interpolation is from an earlier matrix";
 }
 
+/// The next sequence begins with the hierarchy of a reference, and solves with one matrix.
+void pass_sequence(RefreshPolicy& policy, int iterations, double tolerance = 1e-2) {
+  policy.begin_sequence();
+  policy.hold_reference();
+  policy.renewed(policy.due());
+  policy.solved(result(iterations), tolerance);
+}
+
+/// A policy whose reference has been measured by a solve of 10 iterations to 1e-2.
+RefreshPolicy after_reference() {
+  RefreshPolicy policy;
+  policy.created();
+  policy.renewed(Renewal::everything);
+  policy.set_up();
+  policy.took_reference(3);
+  pass_sequence(policy, 10);
+  return policy;
+}
+
+TEST(RefreshPolicy, KeepsTheReferenceWhileItServes) {
+  RefreshPolicy policy = after_reference();
+  EXPECT_EQ(policy.record().iterations_per_digit, 5);
+  for (int sequence = 0; sequence < 20; ++sequence) {
+    pass_sequence(policy, 10 + static_cast<int>(RefreshPolicy::refresh_in_iterations));
+    EXPECT_EQ(policy.record().at_start, Renewal::stiff_terms);
+    EXPECT_FALSE(policy.needs_reference(3));
+  }
+  EXPECT_TRUE(policy.needs_reference(4));
+}
+
+TEST(RefreshPolicy, RenewsOperatorsAndThenAllWhereTheReferenceIsSlow) {
+  RefreshPolicy policy = after_reference();
+  pass_sequence(policy, 11 + static_cast<int>(RefreshPolicy::refresh_in_iterations));
+  EXPECT_EQ(policy.record().at_start, Renewal::operators);
+
+  pass_sequence(policy, 12);
+  EXPECT_EQ(policy.record().at_start, Renewal::operators);
+  EXPECT_FALSE(policy.needs_reference(3)) << "its interpolation is all that is wanted";
+
+  policy.begin_sequence();
+  policy.hold_reference();
+  EXPECT_EQ(policy.due(), Renewal::operators);
+  policy.renewed(Renewal::operators);
+  policy.solved(result(11 + static_cast<int>(RefreshPolicy::interpolation_in_iterations)), 1e-2);
+  EXPECT_FALSE(policy.may_use_reference());
+}
+
+TEST(RefreshPolicy, CountsTheSolvesOfASequenceTogether) {
+  RefreshPolicy policy = after_reference();
+  policy.begin_sequence();
+  policy.hold_reference();
+  policy.renewed(policy.due());
+  for (int solve = 0; solve < 3; ++solve) policy.solved(result(14), 1e-2);
+  EXPECT_EQ(policy.record().at_start, Renewal::operators);
+}
+
+TEST(RefreshPolicy, BringsTheReferenceBackAfterOtherOperators) {
+  RefreshPolicy policy = after_reference();
+  policy.begin_sequence();
+  policy.hold_reference();
+  policy.renewed(Renewal::stiff_terms);
+  policy.renewed(Renewal::operators);
+  EXPECT_TRUE(policy.needs_reference(3));
+}
+
+TEST(RefreshPolicy, GivesAReferenceUpWhoseInterpolationIsLost) {
+  RefreshPolicy policy = after_reference();
+  policy.begin_sequence();
+  policy.created();
+  EXPECT_TRUE(policy.may_use_reference()) << "the sequence has not begun with it";
+  EXPECT_TRUE(policy.needs_reference(3));
+  policy.took_reference(3);
+  policy.begin_sequence();
+  policy.hold_reference();
+  policy.created();
+  EXPECT_FALSE(policy.may_use_reference());
+}
+
+TEST(RefreshPolicy, GoesOnWithARecord) {
+  RefreshPolicy policy;
+  policy.restore({3, 5, Renewal::stiff_terms});
+  EXPECT_TRUE(policy.needs_reference(3));
+  policy.created();
+  policy.renewed(Renewal::everything);
+  policy.set_up();
+  policy.took_reference(3);
+  policy.begin_sequence();
+  policy.hold_reference();
+  EXPECT_EQ(policy.due(), Renewal::stiff_terms);
+  policy.renewed(Renewal::stiff_terms);
+  EXPECT_EQ(policy.iteration_limit(1e-2, 2000), 34) << "it is measured by what it took when it was new";
+
+  policy.took_reference(4);
+  EXPECT_EQ(policy.record().iterations_per_digit, 0) << "another reference has to be measured";
+}
+
 TEST(RefreshPolicy, FollowsTheStiffNodes) {
   EXPECT_FALSE(RefreshPolicy::has_moved(1, 8));
   EXPECT_TRUE(RefreshPolicy::has_moved(2, 8));

@@ -35,6 +35,14 @@ enum class Renewal {
   everything   ///< interpolation too
 };
 
+/// What solves have shown of the hierarchy of a reference matrix (LinearSolver::begin_with_reference()).
+struct HierarchyRecord {
+  double key = 0;                  ///< names the reference
+  double iterations_per_digit = 0; ///< of solves with it when it was new; 0: not known
+  /// What sequences renew first: nothing of the hierarchy, its operators, or everything: it is given up.
+  Renewal at_start = Renewal::stiff_terms;
+};
+
 struct LinearSolverOptions {
   int dimension = 3; ///< of the space that the nodes lie in, 2 or 3: factors fill more in 3D
   LinearMethod method = LinearMethod::automatic;
@@ -75,6 +83,17 @@ public:
   void begin_sequence(double condition = std::numeric_limits<double>::infinity());
   /// Whether no matrix of the sequence has been prepared yet. Not collective.
   bool sequence_begins() const;
+  /// Lets the sequence that begins, if it does, use multigrid's hierarchy of a reference matrix, which lasts
+  /// until another `key` comes. Where there is none at hand, `assemble` brings the reference into `matrix`;
+  /// update() has to follow in any case. How far the hierarchy serves, whole or its interpolation alone, is
+  /// decided by the iterations of earlier solves, and is part of hierarchy_record(). What depends on a
+  /// reference that `key` tells, and on that record, is the same after a restart. No stiff terms may be
+  /// expected. Collective.
+  void begin_with_reference(const BlockMatrix& matrix, double key, const std::function<void()>& assemble,
+                            const MakeNearNullSpace& near_null_space);
+  const HierarchyRecord& hierarchy_record() const;
+  /// Goes on as the solver that had this record; no hierarchy is kept. Not collective.
+  void restore(const HierarchyRecord& record);
   /// Takes a matrix, or new values of it, and stiff terms (null: none) with any pattern. Both are only
   /// referred to, and must keep their values until the solves with them are done; work is left to the next
   /// solve. Rows and columns of C that are zero, as those of prescribed components, do no harm. Not

@@ -105,6 +105,7 @@ Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linal
   extension.obstacles.assign(obstacles.begin(), obstacles.end());
   linalg::Vector start(prescribed.shared_layout()), force(prescribed.shared_layout());
   if (problem_.contact) gradient(u, start);
+  begin_with_rest();
   assemble(u, newton::Projection::per_element, false);
   note_positions(u);
   matrix_.multiply(prescribed, force);

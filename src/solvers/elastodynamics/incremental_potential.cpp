@@ -58,6 +58,7 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
   scale_ = scale;
   largest_gradient_norm_ = 0;
   linear_solver_.begin_sequence();
+  holds_hierarchy_ = false;
   inertia_.reset();
   summands_.clear();
   if (mass != nullptr) summands_.push_back({&inertia_.emplace(*mass, u_tilde), &one, false});
@@ -164,8 +165,39 @@ void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projec
   if (loose_ != nullptr) matrix_.shift_diagonal(regular_share);
 }
 
+/// Inertia and elasticity alone: all that neither time nor the states before have a part in.
+template <int dim>
+void IncrementalPotential<dim>::assemble_at_rest() {
+  const PhaseScope phase(Phase::assembly);
+  constexpr auto projection = newton::Projection::per_element;
+  const linalg::Vector rest(problem_.space->layout());
+  matrix_.set_zero();
+  assembler_.begin();
+  const linalg::HessianSink sink{&assembler_, nullptr};
+  if (inertia_) inertia_->add_hessian(rest.local(), 1, projection, sink);
+  for (const auto* elastic : problem_.elastic) elastic->add_hessian(rest.local(), scale_, projection, sink);
+  assembler_.end();
+  matrix_.set_identity_rows(1);
+}
+
+/// To be called before the matrix is assembled.
+template <int dim>
+void IncrementalPotential<dim>::begin_with_rest() {
+  if (!holds_hierarchy_) return;
+  const auto modes = [this] {
+    linalg::Vector rest(problem_.space->layout());
+    auto positions = rest.write_owned();
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      positions[i] = problem_.space->node_positions()[i / dim][i % dim];
+    return linalg::rigid_body_modes(rest, problem_.dirichlet->flags());
+  };
+  linear_solver_.begin_with_reference(
+      matrix_, scale_, [this] { assemble_at_rest(); }, modes);
+}
+
 template <int dim>
 void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton::Projection projection) {
+  begin_with_rest();
   update(u);
   assemble(u, projection, true);
   matrix_.set_identity_rows(1);

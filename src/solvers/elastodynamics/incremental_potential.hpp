@@ -59,6 +59,11 @@ public:
   /// no first term) make the first term, `scale` is s.
   void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* mass,
                   const linalg::Vector& u_tilde, double scale);
+  /// Lets the hierarchy of multigrid outlive the step just begun: it is that of the rest configuration with
+  /// the same s, as long as conjugate gradients do well with it. @pre there is no contact.
+  void hold_hierarchy() { holds_hierarchy_ = true; }
+  /// Goes on with the hierarchy of a run that had this record.
+  void restore(const linalg::HierarchyRecord& record) { linear_solver_.restore(record); }
   /// Names the rigid motions that nothing resists (null: none): gradients are then without what works on
   /// them, and steps without them. Hessians get a share of their diagonal that makes them regular, and that
   /// Newton's method hardly notices. `loose` must outlive this.
@@ -125,6 +130,8 @@ private:
   void update(const linalg::Vector& u);
   double squared_norm(std::span<const double> g) const;
   void assemble(const linalg::Vector& u, newton::Projection projection, bool with_contact);
+  void begin_with_rest();
+  void assemble_at_rest();
   void note_positions(const linalg::Vector& u);
   void hessian_changed();
   bool respond(const linalg::Vector& u, const linalg::Vector& prescribed, std::span<const double> obstacles,
@@ -145,7 +152,8 @@ private:
   double scale_ = 1;
   double last_value_ = 0, last_magnitude_ = 0; ///< of value(); sum of the absolute values of its terms
   double start_magnitude_ = 0;                 ///< of the point that a line search starts from
-  linalg::Vector positions_;                   ///< where the near null space of the preconditioner is taken
+  bool holds_hierarchy_ = false;
+  linalg::Vector positions_; ///< where the near null space of the preconditioner is taken
   BarrierStiffness stiffness_;
   double last_min_distance_ = 0;
   double largest_term_norm_ = 0;          ///< of the last gradient()

@@ -15,6 +15,24 @@ namespace recoil::solvers {
 namespace {
 /// How many inverted cells a message names.
 constexpr std::size_t num_named = 10;
+
+/// Entries of a restart point, where multigrid's hierarchy lasts.
+constexpr const char *renewal_name = "hierarchy_renewal", *scale_name = "hierarchy_scale",
+                     *iterations_name = "hierarchy_iterations";
+
+void add_hierarchy(const linalg::HierarchyRecord& record, stepping::Entries& entries) {
+  if (record.key == 0) return;
+  entries.push_back({renewal_name, static_cast<GlobalIndex>(record.at_start)});
+  entries.push_back({scale_name, record.key});
+  entries.push_back({iterations_name, record.iterations_per_digit});
+}
+
+linalg::HierarchyRecord read_hierarchy(const stepping::Entries& entries) {
+  const GlobalIndex renewal = stepping::count_of(entries, renewal_name);
+  if (renewal == 0) return {};
+  return {stepping::value_of<double>(entries, scale_name),
+          stepping::value_of<double>(entries, iterations_name), static_cast<linalg::Renewal>(renewal)};
+}
 } // namespace
 
 template <int dim>
@@ -141,6 +159,7 @@ void ElastodynamicsSolver<dim>::start(GlobalIndex step, std::vector<stepping::St
   self.step = step;
   self.ledger = ledger;
   self.step_solver.totals().contact = contact;
+  self.step_solver.objective().restore(linalg::HierarchyRecord{});
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v);
   if (!self.problem.contact) return;
@@ -171,6 +190,7 @@ template <int dim>
 stepping::RestartData ElastodynamicsSolver<dim>::restart_data() const {
   stepping::RestartData data{step(), history().size()};
   stepping::add_ledger(ledger(), data.entries);
+  add_hierarchy(implementation_->step_solver.objective().linear_solver().hierarchy_record(), data.entries);
   for_each_entry(totals().contact, [&](const std::string& name, const auto& value) {
     data.entries.push_back({name, value});
   });
@@ -185,6 +205,7 @@ void ElastodynamicsSolver<dim>::continue_from(const stepping::RestartData& data,
     value = stepping::value_of<Value>(data.entries, name);
   });
   start(data.step, std::move(states), stepping::read_ledger<Ledger>(data.entries), contact);
+  implementation_->step_solver.objective().restore(read_hierarchy(data.entries));
 }
 
 template <int dim>
@@ -195,16 +216,25 @@ stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state
   std::vector<stepping::StepRecord> records;
   std::vector<Ledger> ledgers;
   const ContactTotals before = self.step_solver.totals().contact;
+  IncrementalPotential<dim>& objective = self.step_solver.objective();
+  // Steps that fail must leave no trace that a restart would not find.
+  const linalg::HierarchyRecord hierarchy = objective.linear_solver().hierarchy_record();
   stepping::StepOutcome outcome =
       stepping::repeat_in_parts(sub_steps, self.options.max_retries, [&](int parts, bool /*is_last*/) {
-        if (parts > sub_steps) ++self.step_solver.totals().retries;
+        if (parts > sub_steps) {
+          ++self.step_solver.totals().retries;
+          objective.restore(hierarchy);
+        }
         self.step_solver.totals().contact = before;
         states.clear();
         records.clear();
         ledgers.clear();
         return self.attempt(parts, states, records, ledgers, report);
       });
-  if (!outcome.accepted) return outcome;
+  if (!outcome.accepted) {
+    objective.restore(hierarchy);
+    return outcome;
+  }
   outcome.description = fmt::format("newton {}  cg {}", report.newton_iterations, report.linear_iterations);
   if (report.active_pairs > 0)
     outcome.description += fmt::format("  pairs {}  gap {:.1e}", report.active_pairs, report.min_distance);
