@@ -107,7 +107,7 @@ void LinearSolver::begin_with_reference(const BlockMatrix& matrix, double key,
   own.policy().hold_reference();
 }
 
-const HierarchyRecord& LinearSolver::hierarchy_record() const { return implementation_->policy().record(); }
+HierarchyRecord LinearSolver::hierarchy_record() const { return implementation_->policy().record(); }
 void LinearSolver::restore(const HierarchyRecord& record) { implementation_->policy().restore(record); }
 
 void LinearSolver::update(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,

@@ -15,8 +15,9 @@ namespace recoil::linalg {
 /// would pay for another, and is replaced within a solve that takes far more.
 ///
 /// The hierarchy of a reference matrix (LinearSolver::begin_with_reference()) outlives sequences. The first
-/// of them measures what it takes; one that takes more by what new operators cost has later ones begin with
-/// new operators, and one that does so even then ends its use, as does the loss of its interpolation.
+/// of them measures what it takes. One that takes more by what new operators cost, or by a share that is
+/// noticed, has later ones begin with new operators, and one that does so even then ends its use, as does the
+/// loss of its interpolation.
 class RefreshPolicy {
 public:
   /// What renewing coarse operators and smoothers costs, in iterations (docs/performance.md).
@@ -28,6 +29,9 @@ public:
   static constexpr double tolerated_change = 0.125;
   /// What renewing the interpolation costs beyond coarse operators and smoothers, in iterations.
   static constexpr double interpolation_in_iterations = 16;
+  /// Share of iterations that a sequence may take more with the hierarchy of a reference: slow solves make
+  /// Newton's method take more iterations, too.
+  static constexpr double tolerated_excess = 0.25;
 
   /// @param is_free whether renewing operators and smoothers costs next to nothing: then that is done for
   /// every matrix, and no solve is broken off.
@@ -36,9 +40,10 @@ public:
   /// The next matrix is the first of a sequence (those of a time step), of which nothing may depend on
   /// earlier ones.
   void begin_sequence() {
+    record_ = record();
     begins_ = true;
-    holds_reference_ = is_measuring_ = false;
-    excess_ = 0;
+    holds_reference_ = false;
+    iterations_ = digits_ = 0;
   }
   bool sequence_begins() const { return begins_; }
   void matrix_changed() { changed_ = true; }
@@ -57,11 +62,26 @@ public:
     begins_ = changed_ = false;
   }
 
-  const HierarchyRecord& record() const { return record_; }
+  /// With what the solves of this sequence have shown.
+  HierarchyRecord record() const {
+    HierarchyRecord judged = record_;
+    if (iterations_ == 0 || judged.at_start == Renewal::everything) return judged;
+    if (judged.iterations_per_digit == 0) {
+      judged.iterations_per_digit = iterations_ / digits_;
+      return judged;
+    }
+    const bool renews = judged.at_start == Renewal::operators;
+    const double expected = judged.iterations_per_digit * digits_,
+                 cost = renews ? interpolation_in_iterations : refresh_in_iterations;
+    if (iterations_ - expected > std::min(cost, tolerated_excess * expected))
+      judged.at_start = renews ? Renewal::everything : Renewal::operators;
+    return judged;
+  }
   /// Goes on with what another solver, or this one before, has learned; a hierarchy at hand is not used.
   void restore(const HierarchyRecord& record) {
     record_ = record;
-    has_reference_interpolation_ = false;
+    has_reference_interpolation_ = holds_reference_ = false;
+    iterations_ = digits_ = 0;
   }
   /// Whether sequences may begin with the hierarchy of a reference.
   bool may_use_reference() const { return !is_free_ && record_.at_start < Renewal::everything; }
@@ -78,12 +98,11 @@ public:
   }
   /// The hierarchy of the reference serves for the sequence that begins.
   void hold_reference() {
-    begins_ = is_new_ = false;
+    begins_ = false;
     changed_ = holds_reference_ = true;
     is_slow_ = record_.at_start >= Renewal::operators;
-    is_measuring_ = record_.iterations_per_digit == 0;
     // What has not been measured is not judged.
-    if (is_measuring_) is_new_ = true;
+    is_new_ = record_.iterations_per_digit == 0;
     iterations_per_digit_ = record_.iterations_per_digit;
   }
   void give_reference_up() { record_.at_start = Renewal::everything; }
@@ -101,7 +120,10 @@ public:
   }
   /// The first solve after a renewal says how many iterations later ones may take.
   void solved(const LinearResult& result, double relative_tolerance) {
-    if (holds_reference_) judge_reference(result.iterations, digits(relative_tolerance));
+    if (holds_reference_) {
+      iterations_ += result.iterations;
+      digits_ += digits(relative_tolerance);
+    }
     is_slow_ = result.outcome != LinearOutcome::converged ||
                (!is_new_ && result.iterations - expected(relative_tolerance) > refresh_in_iterations);
     if (is_new_) iterations_per_digit_ = result.iterations / digits(relative_tolerance);
@@ -137,18 +159,6 @@ private:
     return iterations_per_digit_ * digits(relative_tolerance);
   }
 
-  void judge_reference(int iterations, double digits) {
-    if (is_measuring_) {
-      record_.iterations_per_digit = std::max(record_.iterations_per_digit, iterations / digits);
-      return;
-    }
-    excess_ += std::max(iterations - record_.iterations_per_digit * digits, 0.0);
-    if (record_.at_start < Renewal::operators && excess_ > refresh_in_iterations)
-      record_.at_start = Renewal::operators;
-    else if (record_.at_start == Renewal::operators && excess_ > interpolation_in_iterations)
-      give_reference_up();
-  }
-
   enum class Interpolation { none, of_this_matrix, of_an_earlier_matrix, of_an_indefinite_matrix };
 
   bool is_free_ = false;
@@ -160,8 +170,7 @@ private:
   HierarchyRecord record_;
   bool has_reference_interpolation_ = false, has_reference_operators_ = false; ///< the hierarchy at hand
   bool holds_reference_ = false;                                               ///< in this sequence
-  bool is_measuring_ = false;
-  double excess_ = 0; ///< iterations of this sequence above those of the reference
+  double iterations_ = 0, digits_ = 0; ///< of the solves of this sequence with it
 };
 
 } // namespace recoil::linalg

@@ -130,7 +130,7 @@ TEST(RefreshPolicy, KeepsTheReferenceWhileItServes) {
   RefreshPolicy policy = after_reference();
   EXPECT_EQ(policy.record().iterations_per_digit, 5);
   for (int sequence = 0; sequence < 20; ++sequence) {
-    pass_sequence(policy, 10 + static_cast<int>(RefreshPolicy::refresh_in_iterations));
+    pass_sequence(policy, 12);
     EXPECT_EQ(policy.record().at_start, Renewal::stiff_terms);
     EXPECT_FALSE(policy.needs_reference(3));
   }
@@ -139,7 +139,7 @@ TEST(RefreshPolicy, KeepsTheReferenceWhileItServes) {
 
 TEST(RefreshPolicy, RenewsOperatorsAndThenAllWhereTheReferenceIsSlow) {
   RefreshPolicy policy = after_reference();
-  pass_sequence(policy, 11 + static_cast<int>(RefreshPolicy::refresh_in_iterations));
+  pass_sequence(policy, 13);
   EXPECT_EQ(policy.record().at_start, Renewal::operators);
 
   pass_sequence(policy, 12);
@@ -150,7 +150,9 @@ TEST(RefreshPolicy, RenewsOperatorsAndThenAllWhereTheReferenceIsSlow) {
   policy.hold_reference();
   EXPECT_EQ(policy.due(), Renewal::operators);
   policy.renewed(Renewal::operators);
-  policy.solved(result(11 + static_cast<int>(RefreshPolicy::interpolation_in_iterations)), 1e-2);
+  policy.solved(result(13), 1e-2);
+  EXPECT_EQ(policy.record().at_start, Renewal::everything);
+  policy.begin_sequence();
   EXPECT_FALSE(policy.may_use_reference());
 }
 
@@ -159,7 +161,11 @@ TEST(RefreshPolicy, CountsTheSolvesOfASequenceTogether) {
   policy.begin_sequence();
   policy.hold_reference();
   policy.renewed(policy.due());
-  for (int solve = 0; solve < 3; ++solve) policy.solved(result(14), 1e-2);
+  policy.solved(result(14), 1e-2);
+  policy.solved(result(8), 1e-2);
+  EXPECT_EQ(policy.record().at_start, Renewal::stiff_terms);
+  // A fifth more, but more than new operators cost.
+  for (int solve = 0; solve < 6; ++solve) policy.solved(result(12), 1e-2);
   EXPECT_EQ(policy.record().at_start, Renewal::operators);
 }
 

@@ -91,7 +91,7 @@ public:
   /// expected. Collective.
   void begin_with_reference(const BlockMatrix& matrix, double key, const std::function<void()>& assemble,
                             const MakeNearNullSpace& near_null_space);
-  const HierarchyRecord& hierarchy_record() const;
+  HierarchyRecord hierarchy_record() const;
   /// Goes on as the solver that had this record; no hierarchy is kept. Not collective.
   void restore(const HierarchyRecord& record);
   /// Takes a matrix, or new values of it, and stiff terms (null: none) with any pattern. Both are only

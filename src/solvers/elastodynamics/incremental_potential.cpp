@@ -55,6 +55,7 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
                                            const potentials::MassMatrix<dim>* mass,
                                            const linalg::Vector& u_tilde, double scale) {
   static constexpr double one = 1;
+  context_ = context;
   scale_ = scale;
   largest_gradient_norm_ = 0;
   linear_solver_.begin_sequence();
@@ -165,7 +166,8 @@ void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projec
   if (loose_ != nullptr) matrix_.shift_diagonal(regular_share);
 }
 
-/// Inertia and elasticity alone: all that neither time nor the states before have a part in.
+/// Inertia, elasticity and damping alone, of a body that has always been at rest: nothing that time or the
+/// states before have a part in.
 template <int dim>
 void IncrementalPotential<dim>::assemble_at_rest() {
   const PhaseScope phase(Phase::assembly);
@@ -176,6 +178,14 @@ void IncrementalPotential<dim>::assemble_at_rest() {
   const linalg::HessianSink sink{&assembler_, nullptr};
   if (inertia_) inertia_->add_hessian(rest.local(), 1, projection, sink);
   for (const auto* elastic : problem_.elastic) elastic->add_hessian(rest.local(), scale_, projection, sink);
+  potentials::StepContext at_rest = context_;
+  at_rest.previous = rest.local();
+  for (const Term<dim>& term : problem_.terms) {
+    if (term.accounting != Accounting::dissipation) continue;
+    term.potential->begin_step(at_rest);
+    term.potential->add_hessian(rest.local(), scale_, projection, sink);
+    term.potential->begin_step(context_);
+  }
   assembler_.end();
   matrix_.set_identity_rows(1);
 }

@@ -149,6 +149,7 @@ private:
   const LooseSpace<dim>* loose_ = nullptr;
   std::optional<potentials::Inertia<dim>> inertia_;
   std::vector<Summand> summands_;
+  potentials::StepContext context_; ///< of the step
   double scale_ = 1;
   double last_value_ = 0, last_magnitude_ = 0; ///< of value(); sum of the absolute values of its terms
   double start_magnitude_ = 0;                 ///< of the point that a line search starts from
