@@ -73,7 +73,8 @@ public:
     const bool renews = judged.at_start == Renewal::operators;
     const double expected = judged.iterations_per_digit * digits_,
                  cost = renews ? interpolation_in_iterations : refresh_in_iterations;
-    if (iterations_ - expected > std::min(cost, tolerated_excess * expected))
+    // One more is no sign of anything.
+    if (iterations_ - expected > std::min(cost, tolerated_excess * expected + 1))
       judged.at_start = renews ? Renewal::everything : Renewal::operators;
     return judged;
   }

@@ -1,5 +1,5 @@
 """A BDF3 run continued from any step: same bits on the same number of ranks, 1e-8 on another one; also where only every
-third state is stored."""
+third state is stored, and where multigrid's hierarchy lasts."""
 import runs
 
 STEPS = 7
@@ -25,6 +25,39 @@ def check_restarts(recoil, name, scene, ranks, steps):
                 runs.check(abs(a - b) <= 1e-7 * abs(b), "%s: %s continues" % (name, key))
 
 
+def swinging_block(divisions, steps, gravity):
+    """Large enough for multigrid on any number of ranks."""
+    scene = runs.bar(divisions, steps, integrator="BDF2")
+    scene["geometry"]["generator"]["size"] = [2, 2, 2]
+    scene["gravity"] = [0, 0, -gravity]
+    scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = [0, 0, 0]
+    scene["time"]["dt"] = 0.1
+    scene["materials"]["E"] = 1e6
+    return scene
+
+
+def renewals(folder):
+    """What every step of a run has left as the renewal of later ones: 1 none, 2 operators, 3 everything."""
+    states = [record["extra"] for entry in runs.manifest(folder)["files"] for record in entry["states"]]
+    return [state["hierarchy_renewal"] for state in states if "hierarchy_renewal" in state]
+
+
+def check_lasting(recoil, name, scene, ranks, steps, expected):
+    """Restarts after `steps`; `expected` renewals must occur."""
+    path = recoil.write_scene(name, scene)
+    whole = recoil.simulate(ranks, path, name + "-whole")
+    seen = renewals(whole)
+    runs.check(set(expected) <= set(seen), "%s: renewals %s on %d rank(s)" % (name, seen, ranks))
+    for step in steps:
+        folder = recoil.simulate(ranks, path, "%s-%d" % (name, step), "--steps", step)
+        recoil.run(ranks, "simulate", "--restart", folder, "-q")
+        same = all((runs.state(folder, field=field) == runs.state(whole, field=field)).all() for field in "uv")
+        runs.check(same and renewals(folder) == seen, "%s: restart after step %d on %d rank(s) is bitwise" % (name, step, ranks))
+
+
 with runs.Recoil() as recoil:
     check_restarts(recoil, "every-step", runs.bar([6, 2, 2], STEPS), 2, range(0, STEPS))
     check_restarts(recoil, "every-third", runs.bar([6, 2, 2], STEPS, every=3, chunk=2), 1, (1, 2, 3, 5))
+    check_lasting(recoil, "lasting", swinging_block([12, 12, 12], 5, 1), 2, range(0, 5), [1])
+    check_lasting(recoil, "renewed", swinging_block([12, 12, 12], 6, 20), 3, range(1, 6), [1, 2, 3])
+    check_lasting(recoil, "lasting-alone", swinging_block([18, 18, 18], 4, 1), 1, [1, 2], [1])

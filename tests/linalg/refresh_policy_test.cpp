@@ -139,7 +139,7 @@ TEST(RefreshPolicy, KeepsTheReferenceWhileItServes) {
 
 TEST(RefreshPolicy, RenewsOperatorsAndThenAllWhereTheReferenceIsSlow) {
   RefreshPolicy policy = after_reference();
-  pass_sequence(policy, 13);
+  pass_sequence(policy, 14);
   EXPECT_EQ(policy.record().at_start, Renewal::operators);
 
   pass_sequence(policy, 12);
@@ -150,7 +150,7 @@ TEST(RefreshPolicy, RenewsOperatorsAndThenAllWhereTheReferenceIsSlow) {
   policy.hold_reference();
   EXPECT_EQ(policy.due(), Renewal::operators);
   policy.renewed(Renewal::operators);
-  policy.solved(result(13), 1e-2);
+  policy.solved(result(14), 1e-2);
   EXPECT_EQ(policy.record().at_start, Renewal::everything);
   policy.begin_sequence();
   EXPECT_FALSE(policy.may_use_reference());

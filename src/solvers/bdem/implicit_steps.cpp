@@ -459,6 +459,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   if (options_.integrator == ParticleIntegrator::paper_literal)
     take_predictor_of_paper(from.u, momentum, target);
   objective_.begin_step(from.u, target, time, dt);
+  objective_.hold_hierarchy();
   problem_.begin_contact(time, dt, from.u.local());
   if (!solve_with_motion(start, momentum.owned(), time, step) ||
       (accuracy_ == Accuracy::converged && !relag_friction(from, momentum.owned(), dt, step)) ||

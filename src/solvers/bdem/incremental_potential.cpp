@@ -63,6 +63,9 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
                                               double time, double dt) {
   previous_ = &previous;
   target_ = &target;
+  time_ = time;
+  dt_ = dt;
+  holds_hierarchy_ = false;
   scale_ = has_inertia() ? dt * dt : 1;
   problem_.bonds->begin_step({time, dt, 1, previous.local()});
   // Leapfrog, which takes them at the end, may have had the step before.
@@ -161,7 +164,43 @@ Matrix3d ParticleIncrementalPotential::turning_hessian(const linalg::Vector& x, 
   return H;
 }
 
+void ParticleIncrementalPotential::hold_hierarchy() {
+  holds_hierarchy_ = has_inertia() && !problem_.contact && !problem_.strength;
+}
+
+/// Inertia and bonds of particles that have always been at rest.
+void ParticleIncrementalPotential::assemble_at_rest(const linalg::Vector& rest) {
+  matrix_.set_zero();
+  assembler_.begin();
+  problem_.bonds->begin_step({time_, dt_, 1, rest.local()});
+  problem_.bonds->add_hessian(rest.local(), factor_of(*problem_.bonds), newton::Projection::none,
+                              {&assembler_, nullptr});
+  problem_.bonds->begin_step({time_, dt_, 1, previous_->local()});
+  for (LocalIndex k = 0; k < rest.layout().num_owned; ++k) {
+    const std::size_t first = 6 * std::size_t(k);
+    Eigen::Matrix<double, 6, 6> block = Eigen::Matrix<double, 6, 6>::Zero();
+    for (std::size_t i = 0; i < 6; ++i) block(i, i) = mass_[first + i];
+    assembler_.add_diagonal(k, block.data());
+  }
+  assembler_.end();
+  matrix_.set_identity_rows(1);
+}
+
+/// To be called before the matrix is assembled.
+void ParticleIncrementalPotential::begin_with_rest() {
+  if (!holds_hierarchy_ || !linear_solver_.sequence_begins()) return;
+  const auto& particles = *problem_.particles;
+  linalg::Vector rest(particles.points);
+  const auto places = rest.write_local();
+  for (LocalIndex k = 0; k < particles.points->num_local(); ++k)
+    set_particle(places, k, {particles.positions[k], geometry::identity_quaternion()});
+  position_ = rest;
+  linear_solver_.begin_with_reference(
+      matrix_, scale_, [&] { assemble_at_rest(rest); }, [this] { return rigid_motions(); });
+}
+
 void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, newton::Projection projection) {
+  begin_with_rest();
   problem_.update(x.local());
   matrix_.set_zero();
   assembler_.begin();

@@ -20,6 +20,13 @@ public:
   /// call), to `time`. Collective.
   void begin_step(const linalg::Vector& previous, const linalg::Vector& target, double time, double dt);
 
+  /// Lets the hierarchy of multigrid outlive the step just begun, in problems without contact in which
+  /// nothing breaks: it is that of the particles at rest with the same dt, as long as conjugate gradients do
+  /// well with it.
+  void hold_hierarchy();
+  /// Goes on with the hierarchy of a run that had this record.
+  void restore(const linalg::HierarchyRecord& record) { linear_solver_.restore(record); }
+
   double value(const linalg::Vector& x) override;
   void gradient(const linalg::Vector& x, linalg::Vector& g) override;
   void assemble_hessian(const linalg::Vector& x, newton::Projection projection) override;
@@ -68,6 +75,8 @@ public:
 
 private:
   linalg::NearNullSpace rigid_motions() const;
+  void begin_with_rest();
+  void assemble_at_rest(const linalg::Vector& rest);
   double condition(double dt) const;
   const linalg::StencilMatrix* contact_matrix() const {
     return contact_matrix_ ? &*contact_matrix_ : nullptr;
@@ -82,6 +91,8 @@ private:
   std::vector<double> mass_;
   std::vector<double> loads_;
   const linalg::Vector *previous_ = nullptr, *target_ = nullptr;
+  double time_ = 0, dt_ = 0; ///< of the step
+  bool holds_hierarchy_ = false;
   linalg::Vector position_; ///< where the near null space is taken
   double scale_ = 1;
   int linear_iterations_ = 0;

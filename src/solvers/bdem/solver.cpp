@@ -11,6 +11,7 @@
 #include "recoil/particles/bond_values.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
+#include "recoil/stepping/hierarchy_entries.hpp"
 #include "solvers/bdem/breaking.hpp"
 #include "solvers/bdem/energy_watch.hpp"
 #include "solvers/bdem/explicit_steps.hpp"
@@ -272,6 +273,7 @@ BondedParticlesSolver::BondedParticlesSolver(BondedParticlesSolver&&) noexcept =
 
 void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   Implementation& self = *implementation_;
+  self.objective.restore(linalg::HierarchyRecord{});
   self.history.clear();
   self.history.push(0, u, v, sound_internal(self.problem));
   set_internal(self.problem, self.history.newest().internal);
@@ -304,6 +306,8 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   const std::vector<char> broken_before(self.problem.bonds->broken().begin(),
                                         self.problem.bonds->broken().end());
   const bool breaking_before = self.is_breaking;
+  // Steps that fail must leave no trace that a restart would not find.
+  const linalg::HierarchyRecord hierarchy = self.objective.linear_solver().hierarchy_record();
   const auto restore = [&] {
     self.restore_bonds(broken_before);
     self.is_breaking = breaking_before;
@@ -311,7 +315,10 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   std::vector<ParticleStep> states;
   stepping::StepOutcome outcome =
       stepping::repeat_in_parts(sub_steps, max_retries, [&](int parts, bool is_last) {
-        if (parts > sub_steps) ++self.retries;
+        if (parts > sub_steps) {
+          ++self.retries;
+          self.objective.restore(hierarchy);
+        }
         states.clear();
         restore();
         self.take_parts(parts, is_last, states);
@@ -320,6 +327,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
       });
   if (!outcome.accepted) {
     restore();
+    self.objective.restore(hierarchy);
     return outcome;
   }
   const int parts = int(states.size());
@@ -454,6 +462,7 @@ stepping::RestartData BondedParticlesSolver::restart_data() const {
       {{"broken_bonds", implementation_->num_broken}, {"energy_in_play", implementation_->watch.in_play()}}};
   if (implementation_->switches)
     data.entries.push_back({"is_breaking", GlobalIndex(implementation_->is_breaking)});
+  stepping::add_hierarchy(implementation_->objective.linear_solver().hierarchy_record(), data.entries);
   stepping::add_ledger(ledger(), data.entries);
   return data;
 }
@@ -465,6 +474,7 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   self.watch.restore(stepping::value_of<double>(data.entries, "energy_in_play"));
   if (self.switches) self.is_breaking = stepping::value_of<GlobalIndex>(data.entries, "is_breaking") != 0;
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
+  self.objective.restore(stepping::read_hierarchy(data.entries));
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "recoil/solvers/elastodynamics/norms.hpp"
+#include "recoil/stepping/hierarchy_entries.hpp"
 #include "solvers/elastodynamics/recorded_steps.hpp"
 #include "solvers/elastodynamics/step_solver.hpp"
 
@@ -15,24 +16,6 @@ namespace recoil::solvers {
 namespace {
 /// How many inverted cells a message names.
 constexpr std::size_t num_named = 10;
-
-/// Entries of a restart point, where multigrid's hierarchy lasts.
-constexpr const char *renewal_name = "hierarchy_renewal", *scale_name = "hierarchy_scale",
-                     *iterations_name = "hierarchy_iterations";
-
-void add_hierarchy(const linalg::HierarchyRecord& record, stepping::Entries& entries) {
-  if (record.key == 0) return;
-  entries.push_back({renewal_name, static_cast<GlobalIndex>(record.at_start)});
-  entries.push_back({scale_name, record.key});
-  entries.push_back({iterations_name, record.iterations_per_digit});
-}
-
-linalg::HierarchyRecord read_hierarchy(const stepping::Entries& entries) {
-  const GlobalIndex renewal = stepping::count_of(entries, renewal_name);
-  if (renewal == 0) return {};
-  return {stepping::value_of<double>(entries, scale_name),
-          stepping::value_of<double>(entries, iterations_name), static_cast<linalg::Renewal>(renewal)};
-}
 } // namespace
 
 template <int dim>
@@ -190,7 +173,8 @@ template <int dim>
 stepping::RestartData ElastodynamicsSolver<dim>::restart_data() const {
   stepping::RestartData data{step(), history().size()};
   stepping::add_ledger(ledger(), data.entries);
-  add_hierarchy(implementation_->step_solver.objective().linear_solver().hierarchy_record(), data.entries);
+  stepping::add_hierarchy(implementation_->step_solver.objective().linear_solver().hierarchy_record(),
+                          data.entries);
   for_each_entry(totals().contact, [&](const std::string& name, const auto& value) {
     data.entries.push_back({name, value});
   });
@@ -205,7 +189,7 @@ void ElastodynamicsSolver<dim>::continue_from(const stepping::RestartData& data,
     value = stepping::value_of<Value>(data.entries, name);
   });
   start(data.step, std::move(states), stepping::read_ledger<Ledger>(data.entries), contact);
-  implementation_->step_solver.objective().restore(read_hierarchy(data.entries));
+  implementation_->step_solver.objective().restore(stepping::read_hierarchy(data.entries));
 }
 
 template <int dim>
