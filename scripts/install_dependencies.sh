@@ -13,7 +13,7 @@ packages=(
   python3 python3-numpy python3-h5py python3-matplotlib
   gmsh # meshes the inside of bodies anew when a shape is optimised
 )
-[[ "${1:-}" == --ci ]] && packages+=(clang-format clang-tidy coinor-libclp-dev)
+[[ "${1:-}" == --ci ]] && packages+=(clang-format clang-tidy coinor-libclp-dev doxygen)
 
 if ! command -v dpkg-query apt-get >/dev/null; then
   echo "install_dependencies: not a Debian system; provide what README.md lists under 'Other systems'" >&2

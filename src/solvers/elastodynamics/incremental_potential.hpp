@@ -29,7 +29,7 @@ double physical_barrier_stiffness(const ElastodynamicsOptions& options);
 
 /// K of the state that `problem.contact` was last updated with: scale * options.barrier_stiffness where that
 /// is given, else the adaptive value that balances the barrier with the other forces there, within bounds set
-/// by mass and size [Li et al. 2020, supplement; docs/architecture.md]. `gradient_without_contact`: that of
+/// by mass and size [Li et al. 2020, supplement; docs/contracts.md]. `gradient_without_contact`: that of
 /// inertia and of scale * (elastic energy and loads), prescribed entries included. Collective.
 template <int dim>
 BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,

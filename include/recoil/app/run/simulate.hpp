@@ -22,7 +22,7 @@ struct SimulateOptions {
   ConsoleOptions console;
 };
 
-/// Runs or continues a simulation and writes the run folder (docs/architecture.md). Returns how it ended;
+/// Runs or continues a simulation and writes the run folder (docs/contracts.md). Returns how it ended;
 /// wrong input and failing files are exceptions, the same on every rank. Collective.
 ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& options,
                   const SolverKinds& solvers);

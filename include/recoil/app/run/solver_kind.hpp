@@ -46,7 +46,7 @@ struct SceneReport {
 };
 
 /// A solver as commands see it: how its scenes are read and its runs are made. Each solver has a room of its
-/// own, app/solvers/<name>, with one of these.
+/// own, `app/solvers/<name>`, with one of these.
 struct SolverKind {
   SceneKind scene;
   BodyShape bodies = BodyShape::cells;

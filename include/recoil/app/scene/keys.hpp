@@ -106,7 +106,7 @@ struct KeyNode {
 /// Everything that one kind of file may hold.
 struct KeyTable {
   const char* kind; ///< "scene", "study": for messages and titles
-  const char* page; ///< docs/<kind>.md.in
+  const char* page; ///< `docs/<kind>.md.in`
   std::span<const KeySection> sections;
   KeyNode tree;
 

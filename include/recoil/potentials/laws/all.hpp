@@ -25,7 +25,7 @@ constexpr std::size_t count_laws(LawList<Laws...>) {
 }
 inline constexpr std::size_t num_laws = count_laws(AllLaws<3>());
 
-/// act.template operator()<Law>() for all laws.
+/// Calls `act.template operator()<Law>()` for all laws.
 template <int dim, class Act>
 void for_each_law(Act&& act) {
   [&]<class... Laws>(LawList<Laws...>) { (act.template operator()<Laws>(), ...); }(AllLaws<dim>());

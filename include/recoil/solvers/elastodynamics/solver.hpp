@@ -44,9 +44,9 @@ struct ElastodynamicsOptions : stepping::TimeOptions {
   double initial_barrier_stiffness = 1;    ///< in the normal forces of friction of the very first solve
   int friction_iterations = 1;             ///< solves per step; -1 until converged
   /// Friction has converged where the Euclidean norm of the gradient with friction lagged again is at most
-  /// this share of that of the contact forces in it ..
+  /// this share of that of the contact forces in it,
   double friction_tolerance = 1e-4;
-  double friction_convergence_tol = std::numeric_limits<double>::infinity(); ///< .. and this times dt
+  double friction_convergence_tol = std::numeric_limits<double>::infinity(); ///< and at most this times dt
 };
 
 /// What contact has been through over all accepted states.

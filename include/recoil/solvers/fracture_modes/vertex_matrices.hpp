@@ -8,9 +8,9 @@
 
 namespace recoil::solvers::fracture_modes {
 
-/// Matrices of the hat functions phi_i of the vertices of a mesh that is not exploded: L_ij = int grad phi_i
-/// . grad phi_j, positive semidefinite, and the lumped masses M_ii = int phi_i. One number per node of linear
-/// elements.
+/// Matrices of the hat functions phi_i of the vertices of a mesh that is not exploded: L_ij =
+/// int grad phi_i . grad phi_j, positive semidefinite, and the lumped masses M_ii = int phi_i. One number per
+/// node of linear elements.
 template <int dim>
 struct VertexMatrices {
   fem::FunctionSpace<dim> space;

@@ -66,8 +66,8 @@ public:
   locate(const std::string& /*body*/, std::span<const Point> /*rests*/) const {
     lacks_observable();
   }
-  /// A single one. @param what named in errors: "marker 'tip'". @throws InputError on every rank for a
-  /// position outside of the body.
+  /// A single one; the last argument is what errors name: "marker 'tip'". @throws InputError on every rank
+  /// for a position outside of the body.
   virtual objectives::MaterialPoint<dim> locate(const std::string& /*body*/, const Point& /*rest*/,
                                                 const std::string& /*what*/) const {
     lacks_observable();
@@ -122,7 +122,7 @@ public:
   virtual Made strain(const objectives::MaterialPoint<dim>&, const Point& /*direction*/) const {
     lacks_observable();
   }
-  /// The centre of mass, dim numbers, which depends on densities. @param name of the objective, for messages.
+  /// The centre of mass, dim numbers, which depends on densities. The name is the objective's, for messages.
   virtual Made center_of_mass(const char* /*name*/, const Bodies&) const { lacks_observable(); }
   /// The integral of positions over the rest volume, dim numbers.
   virtual Made volume_moment(const Bodies&) const { lacks_observable(); }
