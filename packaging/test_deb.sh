@@ -89,9 +89,9 @@ measure "report.py" as_user $shared/scripts/report.py fit
 measure "apt-get install ./librecoil-dev_*.deb cmake g++ make" \
   inside apt-get install -y --no-install-recommends "/var/tmp/${dev##*/}" cmake g++ make
 measure "a project with find_package(recoil) is configured" \
-  as_user cmake -S /usr/share/doc/librecoil-dev/examples/consumer -B consumer
-measure "built" as_user cmake --build consumer --target consumer
-measure "and run" as_user consumer/consumer
+  as_user cmake -S /usr/share/doc/librecoil-dev/examples -B examples
+measure "built" as_user cmake --build examples --target bar_on_floor
+measure "and run" as_user examples/bar_on_floor
 
 inside dpkg --verify recoil librecoil-dev | grep . && fail "installed files have changed"
 measure "apt-get purge of both" inside apt-get purge -y recoil librecoil-dev

@@ -199,7 +199,7 @@ class Checker:
         parts = file.parts
         inside = {"src": 1, "include": 2, "drivers": 0}.get(parts[0])
         if inside is None or (parts[0] == "include" and len(parts) > 1 and parts[1] != "recoil"):
-            if file.suffix in SOURCES and parts[0] in ("tests", "bench"):
+            if file.suffix in SOURCES and parts[0] in ("tests", "bench", "examples"):
                 self.check_outsider(file, lines)
             elif parts[0] == "include":
                 self.report(file, 1, "folder", "public headers live under include/recoil/<folder>/")

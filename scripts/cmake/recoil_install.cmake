@@ -23,15 +23,15 @@ install(PROGRAMS ${scripts}/render.py ${scripts}/render_pieces.py ${scripts}/fra
 install(FILES ${scripts}/recoil_run.py ${scripts}/own_files.py DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime)
 install(DIRECTORY ${scripts}/drawing ${scripts}/reporting DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime
         FILES_MATCHING PATTERN "*.py" PATTERN "*.html")
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/jobs DESTINATION ${RECOIL_SHARED_DIR} COMPONENT runtime USE_SOURCE_PERMISSIONS
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/jobs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${RECOIL_SHARED_DIR} COMPONENT runtime USE_SOURCE_PERMISSIONS
         PATTERN __pycache__ EXCLUDE PATTERN runs EXCLUDE PATTERN truth EXCLUDE)
 
-# So do README.md and documents, and links to scripts and jobs.
+# So do README.md and documents, and links to scripts, jobs and examples.
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime PATTERN "*.in" EXCLUDE)
 file(RELATIVE_PATH to_shared /${CMAKE_INSTALL_DOCDIR} /${RECOIL_SHARED_DIR})
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/links)
-foreach(folder IN ITEMS scripts jobs)
+foreach(folder IN ITEMS scripts jobs examples)
   file(CREATE_LINK ${to_shared}/${folder} ${PROJECT_BINARY_DIR}/links/${folder} SYMBOLIC)
   install(FILES ${PROJECT_BINARY_DIR}/links/${folder} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 endforeach()

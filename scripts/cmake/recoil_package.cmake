@@ -73,8 +73,8 @@ foreach(component package IN ZIP_LISTS CPACK_COMPONENTS_ALL debian_packages)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${folder} RENAME copyright COMPONENT ${component})
 endforeach()
 install(FILES ${packed}/recoil.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/consumer/project/ COMPONENT development
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/librecoil-dev/examples/consumer)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ COMPONENT development
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/librecoil-dev/examples)
 
 # Its instruction set would end the program on another machine.
 if(RECOIL_NATIVE)

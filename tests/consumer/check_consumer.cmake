@@ -1,5 +1,6 @@
-# Installs BUILD into a fresh prefix, moves the prefix (a package must not remember where it was installed first), then
-# configures PROJECT against it, builds its TARGET and runs its program.
+# Installs BUILD into a fresh prefix and moves the prefix (a package must not remember where it was installed first). Then
+# follows the page `library` of the tutorial, which builds and runs examples/ against it, or, where there is a PROJECT,
+# configures and builds that.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -11,20 +12,21 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix)
-run(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
-    -DCMAKE_BUILD_TYPE=Release)
-run(${CMAKE_COMMAND} --build ${WORK}/build --target ${TARGET} --parallel 2)
-run(${WORK}/build/consumer)
+set(ENV{CC} ${C_COMPILER})
+set(ENV{CXX} ${COMPILER})
+set(ENV{CMAKE_GENERATOR} ${GENERATOR})
+set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} ${LAUNCHER})
+if(PROJECT)
+  run(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release)
+  run(${CMAKE_COMMAND} --build ${WORK}/build --parallel 2)
+  return()
+endif()
+# Examples compile with warnings as errors, and without optimisation, which takes longer than to run them.
+set(ENV{CXXFLAGS} "-O0 -Wall -Wextra -Wpedantic -Werror")
+set(ENV{RECOIL_PREFIX} ${WORK}/prefix)
+run(${PYTHON} ${SOURCE}/tests/integration/tutorial.py --recoil ${WORK}/prefix/bin/recoil library)
 
-# The same program in C, by CMake and by pkg-config; without modes it must say so.
-function(refuses_nothing program)
-  execute_process(COMMAND ${program} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0 OR NOT output MATCHES "no folder of recoil fracture")
-    message(FATAL_ERROR "${program} ends with ${result}\n${output}")
-  endif()
-endfunction()
-refuses_nothing(${WORK}/build/consumer_in_c)
+# The program in C by pkg-config, too; without modes it must say so.
 find_program(PKG_CONFIG pkg-config REQUIRED)
 file(GLOB_RECURSE pc ${WORK}/prefix/recoil-fracture.pc)
 get_filename_component(libraries ${pc} DIRECTORY)
@@ -32,5 +34,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${libraries} ${P
                 OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(flags UNIX_COMMAND "${flags}")
 get_filename_component(libraries ${libraries} DIRECTORY)
-run(${C_COMPILER} ${PROJECT}/break_shape.c -o ${WORK}/by_pkg_config ${flags} -Wl,-rpath,${libraries})
-refuses_nothing(${WORK}/by_pkg_config)
+run(${C_COMPILER} ${SOURCE}/examples/break_shape.c -o ${WORK}/by_pkg_config ${flags} -Wl,-rpath,${libraries})
+execute_process(COMMAND ${WORK}/by_pkg_config RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT result EQUAL 0 OR NOT output MATCHES "no folder of recoil fracture")
+  message(FATAL_ERROR "break_shape ends with ${result}\n${output}")
+endif()

@@ -5,6 +5,7 @@
 
 #include "app/study/experiment/parameter_chains.hpp"
 #include "discs/disc_kind.hpp"
+#include "discs/disc_scene.hpp"
 #include "discs/disc_step.hpp"
 #include "recoil/app/study/fields/scene_draft.hpp"
 

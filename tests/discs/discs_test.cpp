@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "discs/disc_step.hpp"
+#include "newton/toy_objective.hpp"
 #include "recoil/app/run/forward_run.hpp"
 #include "recoil/app/run/run_state.hpp"
 #include "recoil/base/read_file.hpp"

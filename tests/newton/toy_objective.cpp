@@ -3,42 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 namespace recoil::newton::testing {
-
-std::shared_ptr<const linalg::VectorLayout> even_layout(const parallel::Communicator& comm, int num_blocks,
-                                                        int block_size) {
-  auto layout = std::make_shared<linalg::VectorLayout>();
-  layout->comm = &comm;
-  layout->block_size = block_size;
-  layout->num_owned = num_blocks / comm.size() + (comm.rank() < num_blocks % comm.size() ? 1 : 0);
-  layout->offset = comm.exclusive_scan(GlobalIndex{layout->num_owned});
-  layout->num_global = num_blocks;
-  if (layout->num_owned > 0 && layout->num_owned < num_blocks) {
-    const GlobalIndex end = layout->offset + layout->num_owned;
-    layout->ghosts.push_back((layout->offset + num_blocks - 1) % num_blocks);
-    if (end % num_blocks != layout->ghosts.front()) layout->ghosts.push_back(end % num_blocks);
-  }
-  return layout;
-}
-
-VectorXd gather(const linalg::Vector& v) {
-  const auto& layout = v.layout();
-  VectorXd all = VectorXd::Zero(layout.num_global * layout.block_size);
-  const auto owned = v.owned();
-  std::copy(owned.begin(), owned.end(), all.data() + layout.offset * layout.block_size);
-  layout.comm->sum(std::span<double>(all.data(), static_cast<std::size_t>(all.size())));
-  return all;
-}
-
-void scatter(const VectorXd& all, linalg::Vector& v) {
-  const auto first = v.layout().offset * v.layout().block_size;
-  const auto owned = v.write_owned();
-  std::copy_n(all.data() + first, owned.size(), owned.begin());
-}
 
 linalg::Vector distribute(const parallel::Communicator& comm, const VectorXd& all) {
   linalg::Vector v(even_layout(comm, static_cast<int>(all.size())));
@@ -59,34 +26,21 @@ void expect_current_ghosts(const linalg::Vector& v, const VectorXd& all) {
 
 void ToyObjective::assemble_hessian(const linalg::Vector& x, Projection projection) {
   assemblies.push_back(projection);
-  hessian_ = ddf(all(x));
-  diagonal_ = hessian_.diagonal().cwiseAbs();
-  if (projection == Projection::per_element) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(hessian_);
-    hessian_ = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() *
-               eigen.eigenvectors().transpose();
-  }
+  checked(x);
+  DenseObjective::assemble_hessian(x, projection);
 }
 
 void ToyObjective::shift_hessian(double factor) {
   shifts.push_back(factor);
-  hessian_ += factor * MatrixXd(diagonal_.asDiagonal());
+  DenseObjective::shift_hessian(factor);
 }
 
 linalg::LinearResult ToyObjective::solve(const linalg::Vector& rhs, linalg::Vector& d,
                                          double relative_tolerance) {
   tolerances.push_back(relative_tolerance);
-  VectorXd b = gather(rhs);
+  VectorXd b = gather(rhs), solution;
   if (inexact) b += 0.9 * relative_tolerance * b.norm() * VectorXd::Ones(b.size()).normalized();
-  const Eigen::LLT<MatrixXd> factors(hessian_);
-  // A singular matrix shows as a pivot at round-off.
-  const double smallest = VectorXd(factors.matrixLLT().diagonal()).cwiseAbs2().minCoeff();
-  linalg::LinearResult result{linalg::LinearOutcome::converged, 1};
-  VectorXd solution = VectorXd::Zero(b.size());
-  if (factors.info() == Eigen::Success && smallest > 1e-13 * hessian_.diagonal().maxCoeff())
-    solution = factors.solve(b);
-  else
-    result.outcome = linalg::LinearOutcome::indefinite;
+  linalg::LinearResult result = DenseObjective::solve(b, solution);
   if (after_solve) {
     const linalg::LinearResult spoilt = after_solve(solves, solution);
     if (result.outcome == linalg::LinearOutcome::converged) result = spoilt;

@@ -1,47 +1,30 @@
 #pragma once
 
-#include <functional>
 #include <limits>
-#include <memory>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include "discs/dense_objective.hpp"
 #include "recoil/newton/minimize.hpp"
-#include "recoil/parallel/communicator.hpp"
 
 namespace recoil::newton::testing {
 
+using discs::even_layout, discs::gather, discs::scatter;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// `num_blocks` blocks dealt out evenly, the first ranks having the more; the last ranks are empty when there
-/// are fewer blocks than ranks. Each rank keeps its neighbours in the ring as ghosts.
-std::shared_ptr<const linalg::VectorLayout> even_layout(const parallel::Communicator& comm, int num_blocks,
-                                                        int block_size = 1);
-
-/// All entries on every rank. Collective.
-VectorXd gather(const linalg::Vector& v);
-/// Sets the owned entries from all.
-void scatter(const VectorXd& all, linalg::Vector& v);
 /// A vector of blocks of size 1. Collective.
 linalg::Vector distribute(const parallel::Communicator& comm, const VectorXd& all);
 
 /// Checks that the ghosts of `v`, whose global entries are `all`, are current.
 void expect_current_ghosts(const linalg::Vector& v, const VectorXd& all);
 
-/// An objective given by functions of all entries, evaluated alike on every rank, with a dense Cholesky
-/// factorisation. The hooks let tests spoil any part of it; the counters and lists tell what the minimiser
-/// did.
-class ToyObjective : public Objective {
+/// A dense objective with hooks that let tests spoil any part of it; the counters and lists tell what the
+/// minimiser did.
+class ToyObjective : public discs::DenseObjective {
 public:
-  std::function<double(const VectorXd&)> f;
-  std::function<VectorXd(const VectorXd&)> df;
-  std::function<MatrixXd(const VectorXd&)> ddf;
-  std::function<double(const VectorXd&, const VectorXd&)> limit; ///< max_step; 1 if empty
   std::function<linalg::LinearResult(int call, VectorXd& d)> after_solve;
   std::function<double(const VectorXd&)> norm;
   std::function<double(double)> resolution;
@@ -54,8 +37,11 @@ public:
   std::vector<double> shifts, tolerances;
   int solves = 0;
 
-  double value(const linalg::Vector& x) override { return f(all(x)); }
-  void gradient(const linalg::Vector& x, linalg::Vector& g) override { scatter(df(all(x)), g); }
+  double value(const linalg::Vector& x) override { return checked(x), DenseObjective::value(x); }
+  void gradient(const linalg::Vector& x, linalg::Vector& g) override {
+    checked(x);
+    DenseObjective::gradient(x, g);
+  }
   void assemble_hessian(const linalg::Vector& x, Projection projection) override;
   void shift_hessian(double factor) override;
   linalg::LinearResult solve(const linalg::Vector& rhs, linalg::Vector& d,
@@ -63,25 +49,23 @@ public:
   int longest_projected_run() const override { return most_projected_in_a_row; }
   double useful_step() const override { return shortest_useful_step; }
   double max_step(const linalg::Vector& x, const linalg::Vector& d) override {
-    const VectorXd along = gather(d);
-    expect_current_ghosts(d, along);
-    return limit ? limit(all(x), along) : 1;
+    checked(x);
+    checked(d);
+    return DenseObjective::max_step(x, d);
   }
   double gradient_norm(const linalg::Vector& g) override { return norm ? norm(gather(g)) : g.norm(); }
   double value_resolution(const linalg::Vector& x, double value) override {
     return resolution ? resolution(value) : Objective::value_resolution(x, value);
   }
-  bool accepted(const linalg::Vector& x) override { return on_accepted && on_accepted(all(x)); }
+  bool accepted(const linalg::Vector& x) override { return on_accepted && on_accepted(checked(x)); }
 
 private:
-  static VectorXd all(const linalg::Vector& x) {
+  /// All entries, with a failure that names the place where ghosts are not current.
+  static VectorXd checked(const linalg::Vector& x) {
     VectorXd entries = gather(x);
     expect_current_ghosts(x, entries);
     return entries;
   }
-
-  MatrixXd hessian_;
-  VectorXd diagonal_;
 };
 
 /// 1/2 (x - centre)' H (x - centre) + offset.

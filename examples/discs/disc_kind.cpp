@@ -1,5 +1,6 @@
 #include "discs/disc_kind.hpp"
 
+#include "discs/disc_scene.hpp"
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/base/error.hpp"
 

@@ -5,20 +5,19 @@
 #include <memory>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 
-#include "newton/toy_objective.hpp"
+#include "discs/dense_objective.hpp"
 #include "recoil/app/run/run_output.hpp"
 #include "recoil/geometry/barrier.hpp"
+#include "recoil/newton/minimize.hpp"
 #include "recoil/stepping/solver.hpp"
 
 /// Rigid discs above a floor, tied rim to rim by springs: a solver whose positions are no vectors.
 namespace recoil::discs {
 
 using Eigen::Matrix2d;
-using Eigen::MatrixXd;
 using Eigen::Vector2d;
-using Eigen::VectorXd;
 using linalg::Vector;
 
 enum Parameter { mass, stiffness, barrier, gravity, drag, start_speed, num_parameters };
@@ -37,8 +36,7 @@ inline Vector2d across(const Vector2d& w) { return {-w[1], w[0]}; }
 class Plane final : public newton::Manifold {
 public:
   explicit Plane(const parallel::Communicator& comm)
-      : points(newton::testing::even_layout(comm, num_discs, 4)),
-        tangents(newton::testing::even_layout(comm, num_discs, 3)) {}
+      : points(even_layout(comm, num_discs, 4)), tangents(even_layout(comm, num_discs, 3)) {}
 
   std::shared_ptr<const linalg::VectorLayout> tangent_layout(const Vector&) const override {
     return tangents;
@@ -152,8 +150,8 @@ public:
       v.segment<3>(3 * i) << q_[start_speed] * speed(i);
     }
     stepping::State first{0, Vector(plane_->points), Vector(plane_->tangents)};
-    newton::testing::scatter(u, first.u);
-    newton::testing::scatter(v, first.v);
+    scatter(u, first.u);
+    scatter(v, first.v);
     first.u.update_ghosts();
     first.v.update_ghosts();
     history_.push(0, first.u, first.v);
@@ -187,13 +185,13 @@ public:
     const double B = c.scaled_dt(time_step);
     Vector u = history_.newest().u, u_bar(plane_->points), u_tilde(plane_->points), v(plane_->tangents);
     history_.predict(c, time_step, u_bar, u_tilde);
-    const VectorXd target = newton::testing::gather(u_tilde), previous = newton::testing::gather(u);
+    const VectorXd target = gather(u_tilde), previous = gather(u);
     const VectorXd m = q_[mass] * unit_mass();
-    newton::testing::ToyObjective objective;
+    DenseObjective objective;
     objective.f = [&](const VectorXd& x) {
       const Potentials now(q_, x);
       const VectorXd d = Plane::difference(target, x), way = Plane::difference(previous, x);
-      return now.gap <= 0 ? newton::testing::infinity
+      return now.gap <= 0 ? std::numeric_limits<double>::infinity()
                           : d.cwiseProduct(m).dot(d) / 2 + B * B * (now.elastic + now.contact + now.weight) +
                                 B * B * q_[drag] / time_step * way.squaredNorm() / 2;
     };
@@ -209,7 +207,6 @@ public:
     objective.limit = [&](const VectorXd& x, const VectorXd& d) {
       return std::min(1.0, 0.4 * Potentials(q_, x).gap / (1e-300 + d.cwiseAbs().maxCoeff()));
     };
-    objective.norm = [](const VectorXd& g) { return g.norm(); };
     newton::NewtonOptions options;
     options.gradient_tolerance = 1e-13;
     options.relative_gradient_tolerance = 1e-15;
@@ -218,8 +215,7 @@ public:
     history_.update_velocity(c, time_step, u, u_bar, v);
     ++step_;
     total_iterations_ += result_.iterations;
-    dissipated_ +=
-        q_[drag] / time_step * Plane::difference(previous, newton::testing::gather(u)).squaredNorm();
+    dissipated_ += q_[drag] / time_step * Plane::difference(previous, gather(u)).squaredNorm();
     const stepping::StepRecord record =
         history_.next_record(history_.newest().id + 1, step_, time(), time_step, c);
     history_.push(record.id, u, v);
@@ -231,8 +227,7 @@ public:
     return {{stepping::newton_iterations_name, total_iterations_}};
   }
   stepping::Balance balance() const override {
-    const VectorXd u = newton::testing::gather(history_.newest().u),
-                   v = newton::testing::gather(history_.newest().v);
+    const VectorXd u = gather(history_.newest().u), v = gather(history_.newest().v);
     const Potentials now(q_, u);
     const VectorXd p = q_[mass] * unit_mass().cwiseProduct(v);
     Vector2d linear = Vector2d::Zero();
@@ -250,7 +245,7 @@ public:
             {{"linear", Momentum{linear[0], linear[1], 0}}, {"angular", Momentum{0, 0, angular}}}};
   }
   stepping::Entries counts() const override {
-    const Potentials now(q_, newton::testing::gather(history_.newest().u));
+    const Potentials now(q_, gather(history_.newest().u));
     return {{stepping::newton_count_name, GlobalIndex{result_.iterations}},
             {"active_pairs", now.num_pairs},
             {"min_distance", now.gap}};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "discs/discs.hpp"
-#include "recoil/app/run/solver_kind.hpp"
+#include "recoil/app/scene/scene.hpp"
 
 namespace recoil::discs {
 
@@ -24,8 +24,5 @@ struct DiscScene : app::SolverSceneOf<DiscScene> {
 
   std::vector<std::filesystem::path> files() const override { return {}; }
 };
-
-/// Scenes of discs.
-extern const app::SolverKind disc_kind;
 
 } // namespace recoil::discs

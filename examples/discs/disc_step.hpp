@@ -7,8 +7,6 @@
 
 namespace recoil::discs {
 
-using newton::testing::gather, newton::testing::scatter;
-
 /// A recorded step for both sweeps. Its products and the changes of parameters along directions are the same
 /// on all ranks. K and K_- are symmetric.
 class DiscStep final : public stepping::BdfReverseStep, public stepping::BdfTangentStep {
@@ -36,7 +34,7 @@ private:
   stepping::LinearSolve solve(const Vector& b, Vector& x, double) override {
     MatrixXd matrix = B_ * B_ * potentials_->hessian;
     matrix.diagonal() += q_[mass] * unit_mass();
-    set(matrix.llt().solve(gather(b)), x);
+    set(linalg::solve_definite(matrix, gather(b)), x);
     return {true, 1, 0};
   }
   double gradient_product(const Vector& p) override { return gather(p).dot(potentials_->gradient); }
