@@ -69,7 +69,7 @@ public:
     diagonal_ = hessian_.diagonal().cwiseAbs();
     if (projection == newton::Projection::none) return;
     const linalg::SymmetricEigen eigen = linalg::symmetric_eigen(hessian_);
-    hessian_ = eigen.vectors * eigen.values.cwiseMax(0).asDiagonal() * eigen.vectors.transpose();
+    hessian_ = (eigen.vectors * eigen.values.cwiseMax(0).asDiagonal()).lazyProduct(eigen.vectors.transpose());
   }
   void shift_hessian(double factor) override { hessian_ += factor * MatrixXd(diagonal_.asDiagonal()); }
   linalg::LinearResult solve(const linalg::Vector& rhs, linalg::Vector& d, double) override {

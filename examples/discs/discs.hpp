@@ -204,9 +204,7 @@ public:
       hessian.diagonal().array() += m.array() + B * B * q_[drag] / time_step;
       return hessian;
     };
-    objective.limit = [&](const VectorXd& x, const VectorXd& d) {
-      return std::min(1.0, 0.4 * Potentials(q_, x).gap / (1e-300 + d.cwiseAbs().maxCoeff()));
-    };
+    objective.limit = free_share;
     newton::NewtonOptions options;
     options.gradient_tolerance = 1e-13;
     options.relative_gradient_tolerance = 1e-15;
@@ -254,6 +252,23 @@ public:
   std::string description() const override { return std::to_string(num_discs) + " discs"; }
 
 private:
+  /// The share of the motion d before which no disc touches the floor or another one, with a tenth to spare.
+  static double free_share(const VectorXd& x, const VectorXd& d) {
+    double share = 1;
+    for (int i = 0; i < num_discs; ++i) {
+      if (d[3 * i + 1] < 0) share = std::min(share, 0.9 * (x[4 * i + 1] - radius) / -d[3 * i + 1]);
+      for (int j = 0; j < i; ++j) {
+        // The smaller root of |way + s change| = 2 radius.
+        const Vector2d way = x.segment<2>(4 * i) - x.segment<2>(4 * j),
+                       change = d.segment<2>(3 * i) - d.segment<2>(3 * j);
+        const double b = way.dot(change), c = way.squaredNorm() - 4 * radius * radius;
+        const double discriminant = b * b - change.squaredNorm() * c;
+        if (b < 0 && discriminant > 0) share = std::min(share, 0.9 * c / (std::sqrt(discriminant) - b));
+      }
+    }
+    return share;
+  }
+
   Parameters q_;
   std::shared_ptr<const Plane> plane_;
   stepping::History history_;
