@@ -1,6 +1,8 @@
 # Installs BUILD into a fresh prefix and moves the prefix (a package must not remember where it was installed first). Then
 # follows the page `library` of the tutorial, which builds and runs examples/ against it, or, where there is a PROJECT,
 # configures and builds that.
+cmake_minimum_required(VERSION 3.25)
+
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -24,7 +26,8 @@ endif()
 # Examples compile with warnings as errors, and without optimisation, which takes longer than to run them.
 set(ENV{CXXFLAGS} "-O0 -Wall -Wextra -Wpedantic -Werror")
 set(ENV{RECOIL_PREFIX} ${WORK}/prefix)
-run(${PYTHON} ${SOURCE}/tests/integration/tutorial.py --recoil ${WORK}/prefix/bin/recoil library)
+run(bash -c "source ${SOURCE}/scripts/common.sh &&
+  exec \"$(drawing_python || echo python3)\" ${SOURCE}/tests/integration/tutorial.py --recoil ${WORK}/prefix/bin/recoil library")
 
 # The program in C by pkg-config, too; without modes it must say so.
 find_program(PKG_CONFIG pkg-config REQUIRED)
