@@ -90,18 +90,17 @@ class Surroundings:
     def __init__(self, scene, clouds, times, axes):
         self.obstacles = obstacles.meshes(scene)
         everything = np.concatenate(clouds + [obstacle.at(time) for obstacle in self.obstacles for time in times])
-        self.planes = [(corners, normal) for corners, normal in obstacles.planes(scene, everything.min(0), everything.max(0))
-                       if normal @ axes[2] > 0]
-        self.clouds = [everything] + [corners for corners, _ in self.planes]
+        self.planes = [plane for plane in obstacles.planes(scene, everything.min(0), everything.max(0)) if plane.normal @ axes[2] > 0]
+        self.clouds = [everything] + [plane.at(time) for plane in self.planes for time in times]
 
-    def added_to(self, points, triangles, sides, normals):
-        """The four with the patches behind them."""
+    def added_to(self, time, points, triangles, sides, normals):
+        """The last four with the patches at this time behind them."""
         first = len(points) + 4 * np.arange(len(self.planes))
         corners = np.array([(0, 1, 2), (0, 2, 3)])
-        return (np.concatenate([points] + [quad for quad, _ in self.planes]),
+        return (np.concatenate([points] + [plane.at(time) for plane in self.planes]),
                 np.concatenate([triangles] + [i + corners for i in first]),
                 np.concatenate([sides] + [np.zeros((2, 3), bool)] * len(self.planes)),
-                np.concatenate([normals] + [np.tile(normal, (2, 3, 1)) for _, normal in self.planes]))
+                np.concatenate([normals] + [np.tile(plane.normal, (2, 3, 1)) for plane in self.planes]))
 
     def lines(self, time):
         return [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.elements, 10), GREY, 0.9) for obstacle in self.obstacles]
@@ -134,7 +133,7 @@ class Picture3d:
 
     def draw(self, axes, time, position, values, norm, cmap):
         normals = surface.corner_normals(position, self.triangles, self.groups)
-        points, triangles, sides, normals = self.surroundings.added_to(position, self.triangles, self.sides, normals)
+        points, triangles, sides, normals = self.surroundings.added_to(time, position, self.triangles, self.sides, normals)
         values = np.concatenate([values, np.full(len(points) - len(position), norm.vmin)])
 
         def colours(t, w):
@@ -181,7 +180,7 @@ class PictureOfParticles:
         of_triangle = np.concatenate([np.repeat(colours, len(triangles) // max(len(colours), 1), axis=0)
                                       for (_, triangles, _), colours in shapes] + [[OF_OBSTACLES]])
         own = len(triangles)
-        points, triangles, sides, normals = self.surroundings.added_to(points, triangles, np.zeros(triangles.shape, bool), normals)
+        points, triangles, sides, normals = self.surroundings.added_to(time, points, triangles, np.zeros(triangles.shape, bool), normals)
         image = raster.render(points, triangles, sides, normals, lambda t, w: of_triangle[np.minimum(t, own)], self.camera,
                               self.surroundings.lines(time), grid=0)
         axes.imshow(image, interpolation="antialiased")
@@ -217,7 +216,7 @@ class Picture2d:
         clouds = np.concatenate([p[:, :2] for p in positions] + ([self.rest] if self.rest_shown else [])
                                 + [obstacle.at(time)[:, :2] for obstacle in self.obstacles for time in times])
         self.low, self.high = clouds.min(0), clouds.max(0)
-        self.planes = [ends for ends, _ in obstacles.planes(scene, self.low, self.high)]
+        self.planes = obstacles.planes(scene, self.low, self.high)
         margin = 0.05 * (self.high - self.low).max()
         self.low, self.high = self.low - margin, self.high + margin
         extent = self.high - self.low
@@ -227,7 +226,7 @@ class Picture2d:
         pass
 
     def draw(self, axes, time, position, values, norm, cmap):
-        axes.add_collection(LineCollection(self.planes, colors=[GREY], linewidths=1.5))
+        axes.add_collection(LineCollection([plane.at(time) for plane in self.planes], colors=[GREY], linewidths=1.5))
         for obstacle in self.obstacles:
             polygons = obstacle.at(time)[:, :2][obstacle.elements]
             axes.add_collection(PolyCollection(polygons, facecolors=[OF_OBSTACLES], edgecolors=[OF_OBSTACLES]))

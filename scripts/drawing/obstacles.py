@@ -148,8 +148,20 @@ def polylines(scene):
     return _of_kind(scene, "mesh", mesh_files.segments)
 
 
+class Plane:
+    """A patch of a plane: corners (n, 3) of a quad, or ends (2, 2) of a line, where the plane begins, and its normal."""
+
+    def __init__(self, corners, normal, point, motion):
+        self.corners, self.normal, self.carrier = corners, normal, Obstacle(point[None], [], motion)
+
+    def at(self, time):
+        """The corners, moved as the point of the plane is."""
+        return self.corners + (self.carrier.at(time) - self.carrier.rest)[:, :self.corners.shape[1]]
+
+
 def planes(scene, low, high):
-    """Patches of the infinite planes beside the box (low, high), as long as the box: quads in 3D, line ends in 2D."""
+    """Patches of the infinite planes beside the box (low, high), as long as the box."""
+    conditions = scene.get("boundary_conditions") or {}
     dim, size = len(low), np.linalg.norm(high - low)
     corners = np.array(np.meshgrid(*zip(low, high))).reshape(dim, -1).T
     patches = []
@@ -169,5 +181,5 @@ def planes(scene, low, high):
         along = (corners - point) @ axes.T
         first, last = along.min(0) - 0.05 * size, along.max(0) + 0.05 * size
         ends = np.array([first, last] if dim == 2 else [first, (last[0], first[1]), last, (first[0], last[1])])
-        patches.append((point + ends @ axes, normal))
+        patches.append(Plane(point + ends @ axes, normal, np.array([*entry["point"], 0][:3], float), _motion(entry, conditions)))
     return patches

@@ -99,6 +99,17 @@ class Polylines(unittest.TestCase):
         np.testing.assert_allclose(found.at(0.5), [[1.5, 0, 0], [1.5, 1, 0], [-0.5, 1, 0]], atol=1e-12)
 
 
+class Planes(unittest.TestCase):
+    def test_planes_are_drawn_where_they_are(self):
+        wall = {"type": "plane", "is_obstacle": True, "point": [0.5, 0, 0], "normal": [1, 0, 0], "surface_selection": 2}
+        scene = {"geometry": [wall, {**wall, "surface_selection": 3}],
+                 "boundary_conditions": {"obstacle_displacements": [{"id": 2, "value": ["0.25*t*x", "t", 0]}]}}
+        moving, resting = obstacles.planes(scene, np.zeros(3), np.ones(3))
+        np.testing.assert_allclose(moving.at(2.0) - moving.at(0.0), np.tile([0.25, 2, 0], (4, 1)))
+        np.testing.assert_allclose(moving.at(2.0)[:, 0], 0.75)
+        np.testing.assert_array_equal(resting.at(2.0), resting.at(0.0))
+
+
 class MeshFiles(unittest.TestCase):
     def read(self, name, content):
         with tempfile.TemporaryDirectory() as folder:
