@@ -133,6 +133,52 @@ def reef_strand(side):
     return [(side * x, y, side * z) for x, y, z in path]
 
 
+def bowline_path(unit):
+    """A loose bowline [m] of `unit` times the numbers here, in the plane of its diagram with heights that keep crossings apart. The
+    strand comes down (standing part), makes a turn over itself (the hole), goes round (0, -9) (the loop), comes up through the hole from
+    below, behind the standing part, and down through the hole again."""
+    turn = lambda angle, radius, x=0.0, y=0.0: (x + radius * math.cos(angle), y + radius * math.sin(angle))
+    way = [(2.2, 12.0, 0.0), (2.2, 6.0, 0.0), (2.2, 4.4, 0.0), (2.2, 2.6, 0.0), (2.2, 1.0, -0.35)]
+    # Clockwise from the right side of the hole down, round and over the standing part.
+    for k in range(1, 13):
+        angle = -k * math.pi / 6
+        height = -0.35 + 1.05 * k / 12
+        way.append((*turn(angle, 2.2 + 0.35 * k / 12), 0.0 if 2 <= k <= 10 else height))
+    way[-1] = (2.9, 0.9, 0.7)
+    way += [(3.4, -0.6, 0.5), (3.5, -3.0, 0.0), (3.6, -6.0, 0.0)]
+    for k in range(0, 13):
+        angle = -k * math.pi / 12
+        way.append((*turn(angle, 3.6, 0.0, -9.0), 0.0))
+    way += [(-3.3, -6.0, 0.0), (-2.0, -4.2, -0.3), (-0.8, -2.8, -0.7), (-0.7, -1.4, -0.7), (-0.7, 0.0, 0.0), (-0.7, 1.6, 0.7), (-0.7, 3.0, 0.7),
+            (-0.3, 4.6, 0.0), (0.8, 5.7, -0.7), (2.2, 5.9, -0.7), (3.5, 5.6, -0.3), (4.0, 4.8, 0.0), (3.5, 4.0, 0.5), (2.2, 3.6, 0.7), (1.1, 3.0, 0.7), (0.7, 1.8, 0.7),
+            (0.7, 0.0, 0.0), (0.7, -1.6, -0.7), (0.8, -3.0, -0.7), (1.0, -4.4, -0.3)]
+    return [tuple(unit * c for c in p) for p in spline(way, 12)]
+
+
+def spline(points, parts):
+    """Catmull-Rom's curve through the points."""
+    ends = [points[0]] + points + [points[-1]]
+    curve = []
+    for a, b, c, d in zip(ends, ends[1:], ends[2:], ends[3:]):
+        for i in range(parts):
+            t = i / parts
+            curve.append(tuple(0.5 * (2 * q + t * (r - p) + t * t * (2 * p - 5 * q + 4 * r - s) + t ** 3 * (3 * q - p - 3 * r + s))
+                               for p, q, r, s in zip(a, b, c, d)))
+    return curve + [points[-1]]
+
+
+def tube(radius, height, centre, around, along):
+    points = [(centre[0] + radius * math.cos(2 * math.pi * (i + 0.5 * (j % 2)) / around), centre[1] + radius * math.sin(2 * math.pi * (i + 0.5 * (j % 2)) / around),
+               centre[2] + height * (j / along - 0.5)) for j in range(along + 1) for i in range(around)]
+    faces = []
+    for j in range(along):
+        for i in range(around):
+            a, b = i + j * around, (i + 1) % around + j * around
+            c, d = a + around, b + around
+            faces += [(a, b, c), (b, d, c)] if j % 2 == 0 else [(a, b, d), (a, d, c)]
+    return points, faces
+
+
 def spike(base, radius, height, sides=3):
     points = [(base[0] + radius * math.cos(2 * math.pi * i / sides), base[1] + radius * math.sin(2 * math.pi * i / sides), base[2]) for i in range(sides)]
     return points + [(base[0], base[1], base[2] + height)], [(i, (i + 1) % sides, sides) for i in range(sides)]
@@ -156,8 +202,11 @@ def main():
     Obj().add(*cloth(0.2, 16, 0.085, 0.002)).write("cloth.obj")
     Obj().add(*cloth(0.14, 14, 0.05, 0.002)).write("lower_cloth.obj")
     Obj().add(*cloth(0.14, 14, 0.058, 0.002)).write("upper_cloth.obj")
+    Obj().add(*cloth(0.2, 16, 0.0)).write("block_cloth.obj")
     for name, side in (("left_strand.obj", 1), ("right_strand.obj", -1)):
         Obj().add(*ribbon(reef_strand(side), 0.006, 90, 2)).write(name)
+    Obj().add(*ribbon(bowline_path(0.005), 0.003, 160, 2)).write("bowline_strand.obj")
+    Obj().add(*tube(0.01, 0.03, (0, -0.045, 0), 24, 12)).write("tube.obj")
     spikes = Obj()
     for x in (-0.04, 0.0, 0.04):
         for y in (-0.04, 0.0, 0.04):

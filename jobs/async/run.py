@@ -28,7 +28,7 @@ def ledger(folder):
 
 
 def energy(row):
-    return sum(row[name] for name in ("kinetic", "stretching", "bending", "spring", "contact", "anchor", "gravity"))
+    return sum(row[name] for name in ("kinetic", "stretching", "bending", "spring", "elastic", "contact", "anchor", "gravity"))
 
 
 def quarters(rows):
@@ -61,7 +61,7 @@ def balanced(share):
     """Work done by walls against gain and dissipation."""
     def check(rows):
         first, last = rows[0], rows[-1]
-        work = last["wall_work"] - first["wall_work"]
+        work = last["wall_work"] - first["wall_work"] + last["load_work"] - first["load_work"]
         lost = sum(last[name] - first[name] for name in last if name.startswith("dissipated"))
         gained = energy(last) - energy(first)
         scale = max(abs(work), lost)
@@ -81,11 +81,14 @@ JOBS = {
     "spring": Job(0.01, flat, draw=("--view", -90, 0, "--up", "z")),
     "spring_unaligned": Job(1, rising, draw=("--view", -90, 0, "--up", "z")),
     "discs": Job(0.005, draw=("--view", -90, 90, "--field", "v")),
-    "discs_damped": Job(0.005, decaying, draw=("--view", -90, 90, "--field", "v")),
+    "discs_damped": Job(0.005, decaying, draw=("--view", -90, 90, "--up", "z", "--field", "v")),
     "sphere_plate": Job(0.01, draw=("--field", "v", "--view", -60, 30)),
     "wedge": Job(0.01, reflected, draw=("--view", -35, 20)),
     "spikes": Job(0.02, draw=("--view", -50, 20)),
+    "spikes_pull": Job(0.02, draw=("--view", -60, 30, "--no-rest")),
+    "block": Job(0.02, draw=("--view", -60, 20)),
     "reef_knot": Job(0.02, draw=("--view", -70, 50, "--no-rest")),
+    "bowline": Job(0.02, draw=("--view", -60, 45, "--no-rest")),
     "compactor": Job(0.02, balanced(0.02), draw=("--view", -60, 40, "--no-rest")),
 }
 
