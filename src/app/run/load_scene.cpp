@@ -18,7 +18,9 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
   const Scene& scene = loaded.file.scene;
   check_output_fields(scene);
   loaded.solver = &solvers.of(scene);
-  static_cast<LoadedGeometry&>(loaded) = load_geometry(comm, scene.geometry, loaded.solver->bodies);
+  static_cast<LoadedGeometry&>(loaded) = load_geometry(comm, scene.geometry, [&](const auto& entry) {
+    return loaded.solver->shape ? loaded.solver->shape(scene, entry.name) : loaded.solver->bodies;
+  });
   loaded.solver->check_geometry(comm, loaded);
   return loaded;
 }

@@ -103,12 +103,19 @@ const AbsentKey* find_absent(const SceneKind& kind, const std::string& pattern) 
   return found;
 }
 
+/// Whether a kind has a row that belongs to another one.
+bool shares(const SceneKind& kind, const std::string& pattern) {
+  return kind.shared &&
+         std::ranges::any_of(kind.shared(), [&](const std::string& key) { return lies_in(pattern, key); });
+}
+
 /// Names of the kinds that have a row which belongs to `owner` (nullptr: to all); none: all kinds have it.
 std::vector<std::string> solvers_of(const std::vector<const SceneKind*>& kinds, const SceneKind* owner,
                                     const Key& row) {
   std::vector<std::string> names;
   for (const SceneKind* kind : kinds)
-    if (owner ? kind == owner : find_absent(*kind, row.pattern) == nullptr) names.push_back(kind->name);
+    if (owner ? kind == owner || shares(*kind, row.pattern) : find_absent(*kind, row.pattern) == nullptr)
+      names.push_back(kind->name);
   return names.size() == kinds.size() ? std::vector<std::string>{} : names;
 }
 
@@ -136,7 +143,9 @@ void set_solvers(const std::vector<const SceneKind*>& kinds, Key& row) {
 
 void set_materials(const std::vector<const SceneKind*>& kinds, Key& row) {
   std::vector<std::string> names;
-  for (const SceneKind* kind : kinds) std::ranges::copy(kind->materials(), std::back_inserter(names));
+  for (const SceneKind* kind : kinds)
+    for (const std::string& name : kind->materials())
+      if (std::ranges::count(names, name) == 0) names.push_back(name);
   row.choices = keep(nlohmann::json(names).dump());
 }
 

@@ -258,10 +258,10 @@ void Integrator::Engine::activate_layer(ContactPair& pair, Tick t) {
     pair.certificate = never;
     return fail(
         Outcome::too_deep,
-        fmt::format(
-            "contact of vertices {} and {} has layer {} at {} s: primitives are pressed together without "
-            "bound, or stiffness, eta and velocities do not fit together",
-            pair.vertices[0], pair.vertices[pair.num_first], layer, seconds(t)));
+        fmt::format("contact of {} and {} has layer {} at {} s: primitives are pressed together without "
+                    "bound, or stiffness, eta and velocities do not fit together",
+                    model.name_of(pair.vertices[0]), model.name_of(pair.vertices[pair.num_first]), layer,
+                    seconds(t)));
   }
   if (std::ssize(pair.layers) < layer) pair.layers.resize(layer);
   pair.layers[layer - 1] = {model.contact.aligned ? Clock{0, step}.first_after(t) : t + 1, step};

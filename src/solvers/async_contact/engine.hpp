@@ -34,7 +34,7 @@ struct VertexBox {
 };
 
 /// The run itself. Events have slots: gravity, the end of the window, scripts, springs, membranes, hinges,
-/// solids, then the pairs of the present window.
+/// solids, loads, then the pairs of the present window.
 struct Integrator::Engine {
   Model model;
   Certificates certificates;
@@ -49,14 +49,14 @@ struct Integrator::Engine {
   std::vector<VertexBox> boxes;
   std::vector<double> rest_angles;
   std::vector<double> shapes; ///< as in IntegratorState
-  ShapeRows spring_rows, membrane_rows, hinge_rows, solid_rows;
+  ShapeRows spring_rows, membrane_rows, hinge_rows, solid_rows, load_rows;
   bool tracks_impulses = false; ///< those that elements give ahead of their time (VertexState::ahead)
 
   EventHeap heap;
-  std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges, solids
+  std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges, solids, loads
   std::vector<std::int32_t> script_row; ///< next entry of each script
   std::int32_t first_script = 2, first_spring = 0, first_membrane = 0, first_hinge = 0, first_solid = 0,
-               first_pair = 0;
+               first_load = 0, first_pair = 0;
 
   std::vector<ContactPair> pairs;
   std::vector<ContactPair> old_pairs;            ///< those of the window before, while a new one begins
@@ -169,6 +169,11 @@ struct Integrator::Engine {
   void hinge_event(std::int32_t index, Tick t);
   void lay_out_shapes();
   void measure_shapes();
+
+  // Loads (load_events.cpp).
+  void load_event(std::int32_t index, Tick t);
+  void accelerate(LocalIndex vertex, Tick t);
+  bool enter_load(LocalIndex vertex, const Eigen::Vector3d& q, Tick t, const Eigen::Vector3d& impulse);
 
   // Contact (contact_events.cpp).
   double layer_distance(int layer) const { return 2 * model.contact.eta / layer; }

@@ -22,7 +22,8 @@ double first_window(const Model& model) {
   consider(model.membranes);
   consider(model.hinges);
   consider(model.solids);
-  if (!model.gravity.isZero(0)) step = std::min(step, model.gravity_step);
+  consider(model.loads);
+  if (!model.gravity.isZero(0) || model.acceleration) step = std::min(step, model.gravity_step);
   double speed = 0;
   for (const Eigen::Vector3d& v : model.velocities) speed = std::max(speed, v.norm());
   return std::min({20 * step, 10 * model.contact.eta / speed, 1.0});

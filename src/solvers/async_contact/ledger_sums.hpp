@@ -9,13 +9,13 @@ template <class Sums, class Action>
 void visit_sums(Sums& ledger, const Action& act) {
   const auto visit = [&](auto& sums) {
     for (auto* sum : {&sums.wall_impulse, &sums.wall_torque, &sums.gravity_impulse, &sums.gravity_torque,
-                      &sums.friction_torque})
+                      &sums.friction_torque, &sums.load_impulse, &sums.load_torque})
       for (int i = 0; i < 3; ++i) act((*sum)[i]);
   };
   visit(ledger);
   visit(ledger.excess);
   for (auto* sum : {&ledger.wall_work, &ledger.restitution, &ledger.friction, &ledger.stretch_damping,
-                    &ledger.bend_damping, &ledger.spring_damping, &ledger.plasticity})
+                    &ledger.bend_damping, &ledger.spring_damping, &ledger.plasticity, &ledger.load_work})
     act(*sum);
 }
 

@@ -36,7 +36,8 @@ void Integrator::Engine::start_clocks(Tick t) {
   first_membrane = first_spring + static_cast<std::int32_t>(model.springs.size());
   first_hinge = first_membrane + static_cast<std::int32_t>(model.membranes.size());
   first_solid = first_hinge + static_cast<std::int32_t>(model.hinges.size());
-  first_pair = first_solid + static_cast<std::int32_t>(model.solids.size());
+  first_load = first_solid + static_cast<std::int32_t>(model.solids.size());
+  first_pair = first_load + static_cast<std::int32_t>(model.loads.size());
   heap.resize(first_pair);
   clocks.assign(first_pair, Clock{0, 1});
   const auto start = [&](std::int32_t slot, double step) {
@@ -46,7 +47,7 @@ void Integrator::Engine::start_clocks(Tick t) {
       clock.phase = static_cast<Tick>(scatter(slot) % static_cast<std::uint64_t>(clock.step));
     heap.put(slot, material_key(slot, clock.first_after(t)));
   };
-  if (!model.gravity.isZero(0)) start(0, model.gravity_step);
+  if (!model.gravity.isZero(0) || model.acceleration) start(0, model.gravity_step);
   const auto start_all = [&](std::int32_t first, const auto& elements) {
     for (std::int32_t i = 0; i < std::ssize(elements); ++i)
       if (is_mine(elements[i].vertices)) start(first + i, elements[i].step);
@@ -55,6 +56,7 @@ void Integrator::Engine::start_clocks(Tick t) {
   start_all(first_membrane, model.membranes);
   start_all(first_hinge, model.hinges);
   start_all(first_solid, model.solids);
+  start_all(first_load, model.loads);
 
   script_row.assign(model.scripts.size(), 0);
   for (std::int32_t i = 0; i < std::ssize(model.scripts); ++i) {
@@ -77,7 +79,9 @@ void Integrator::Engine::handle(std::int32_t slot, Tick t) {
   if (slot >= first_script && slot < first_spring) return script_event(slot - first_script, t);
   // The next time comes first: what is kicked may move other events, not this one.
   heap.put(slot, material_key(slot, t + clocks[slot].step));
-  if (slot >= first_solid)
+  if (slot >= first_load)
+    load_event(slot - first_load, t);
+  else if (slot >= first_solid)
     solid_event(slot - first_solid, t);
   else if (slot >= first_hinge)
     hinge_event(slot - first_hinge, t);
@@ -90,6 +94,7 @@ void Integrator::Engine::handle(std::int32_t slot, Tick t) {
 }
 
 void Integrator::Engine::gravity_event(Tick t) {
+  book = &ledger;
   ++counts.gravity;
   const Eigen::Vector3d change = seconds(clocks[0].step) * model.gravity;
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v) {
@@ -100,6 +105,7 @@ void Integrator::Engine::gravity_event(Tick t) {
     const Eigen::Vector3d impulse = change / x.inverse_mass;
     add(ledger, &Ledger::gravity_impulse, impulse);
     add(ledger, &Ledger::gravity_torque, x.q.cross(impulse));
+    if (model.acceleration) accelerate(v, t);
   }
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v)
     if (vertices[v].inverse_mass != 0) velocity_changed(v, t);
@@ -147,6 +153,7 @@ void Integrator::Engine::lay_out_shapes() {
   membrane_rows = add(model.membranes, 6);
   hinge_rows = add(model.hinges, 2);
   solid_rows = add(model.solids, 0);
+  load_rows = add(model.loads, 0);
   shapes.assign(next, 0.0);
 }
 
@@ -198,11 +205,12 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
   double trace = 0;
   Points<3> force = gradient(membrane, x, &trace);
   if (trace > 0.5 * (model.max_stretch * model.max_stretch - 1))
-    fail(Outcome::overstretched, fmt::format("membrane {} of vertices {}, {}, {} is stretched beyond {} at "
-                                             "{} s: make the loads smaller, or the "
-                                             "steps (alpha) smaller and max_stretch larger",
-                                             index, membrane.vertices[0], membrane.vertices[1],
-                                             membrane.vertices[2], model.max_stretch, seconds(t)));
+    fail(Outcome::overstretched,
+         fmt::format("membrane {} of {}, {}, {} is stretched beyond {} at "
+                     "{} s: make the loads smaller, or the "
+                     "steps (alpha) smaller and max_stretch larger",
+                     index, model.name_of(membrane.vertices[0]), model.name_of(membrane.vertices[1]),
+                     model.name_of(membrane.vertices[2]), model.max_stretch, seconds(t)));
   if (membrane.damping > 0) {
     double* last = &shapes[membrane_rows.of(index)];
     const Eigen::Matrix2d e = strain(membrane, x), rate = (e - strain_at(last)) / h;
@@ -224,11 +232,11 @@ void Integrator::Engine::solid_event(std::int32_t index, Tick t) {
   const Points<4> force = gradient(solid, x, &F);
   if (!(F.determinant() > 0 && F.squaredNorm() < 3 * model.max_stretch * model.max_stretch))
     fail(Outcome::overstretched,
-         fmt::format(
-             "solid {} of vertices {}, {}, {}, {} is turned inside out or stretched beyond {} at {} s: "
-             "make the loads smaller, or the steps (alpha) smaller and max_stretch larger",
-             index, solid.vertices[0], solid.vertices[1], solid.vertices[2], solid.vertices[3],
-             model.max_stretch, seconds(t)));
+         fmt::format("solid {} of {}, {}, {}, {} is turned inside out or stretched beyond {} at {} s: "
+                     "make the loads smaller, or the steps (alpha) smaller and max_stretch larger",
+                     index, model.name_of(solid.vertices[0]), model.name_of(solid.vertices[1]),
+                     model.name_of(solid.vertices[2]), model.name_of(solid.vertices[3]), model.max_stretch,
+                     seconds(t)));
   if (outcome != Outcome::reached) return;
   kick_all(solid.vertices, x, t, h, force, solid_rows, index);
 }

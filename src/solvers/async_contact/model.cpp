@@ -86,6 +86,7 @@ void check(const Model& model) {
   check_vertices(model, model.membranes, "membrane");
   check_vertices(model, model.hinges, "hinge");
   check_vertices(model, model.solids, "solid");
+  check_vertices(model, model.loads, "load");
   check_vertices(model, model.scripts, "script");
   check_vertices(model, model.points, "point");
   check_vertices(model, model.spheres, "sphere");
@@ -96,7 +97,8 @@ void check(const Model& model) {
   check_steps(model, model.membranes, "membrane");
   check_steps(model, model.hinges, "hinge");
   check_steps(model, model.solids, "solid");
-  require(model.gravity.isZero(0) || model.gravity_step >= model.tick.seconds(),
+  check_steps(model, model.loads, "load");
+  require((model.gravity.isZero(0) && !model.acceleration) || model.gravity_step >= model.tick.seconds(),
           fmt::format("gravity has a step of {} s: give it one of at least a tick", model.gravity_step));
   for (const Plane& plane : model.planes)
     require(std::isinf(model.masses[plane.vertex]),

@@ -138,6 +138,7 @@ void Integrator::Engine::find_candidates() {
   };
   for (std::size_t i = 0; i < model.points.size() + model.spheres.size(); ++i) {
     const LocalIndex v = i < model.points.size() ? model.points[i] : model.spheres[i - model.points.size()];
+    if (i < model.points.size() && model.radii[v] > 0) continue; // a sphere, which comes later
     for (std::size_t k = 0; k < model.planes.size(); ++k)
       if (meets(v, model.planes[k])) candidates.push_back(pair_number(PairKind::sphere_plane, i, k));
   }
@@ -218,8 +219,9 @@ void Integrator::Engine::keep_pairs(Tick t) {
     const Gap at = gap(pair, t);
     if (!(at.value > 0)) {
       fail(Outcome::too_deep,
-           fmt::format("vertices {} and {} of two primitives that collide touch at {} s: move them apart",
-                       pair.vertices[0], pair.vertices[pair.num_first], seconds(t)));
+           fmt::format("{} and {}, of two primitives that collide, touch at {} s: move them apart",
+                       model.name_of(pair.vertices[0]), model.name_of(pair.vertices[pair.num_first]),
+                       seconds(t)));
       return;
     }
     pair.direction = at.normal;

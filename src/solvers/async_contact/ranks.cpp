@@ -69,6 +69,7 @@ std::vector<int> find_owners(const Model& model, int num_ranks) {
   add(model.membranes);
   add(model.hinges);
   add(model.solids);
+  add(model.loads);
   // Prescribed vertices would tie together what they hold and are no work.
   std::vector<std::int64_t> number(n, -1);
   particles::PartitionGraph graph;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/potentials/laws/all.hpp"
 #include "recoil/solvers/async_contact/model.hpp"
 
 namespace recoil::solvers::async_contact {
@@ -70,8 +71,18 @@ double squared_frequency(const Solid& solid, double least_mass) {
   return solid.volume * solid.law->greatest_modulus(solid.parameters.data()) * greatest / least_mass;
 }
 
+const SolidLaw* find_solid_law(std::string_view name) {
+  const potentials::LawInfo* info = potentials::find_law(name);
+  const SolidLaw* found = nullptr;
+  potentials::for_each_law<3>([&]<class Law>() {
+    if (info && info->name == Law::name) found = solid_law<Law>();
+  });
+  return found;
+}
+
 LocalIndex add_solid(Model& model, std::span<const Eigen::Vector3d> positions,
-                     std::span<const std::array<LocalIndex, 4>> cells, const SolidMaterial& material) {
+                     std::span<const std::array<LocalIndex, 4>> cells, const SolidMaterial& material,
+                     std::span<const char> prescribed) {
   if (std::ssize(material.parameters) != material.law->num_parameters ||
       material.parameters.size() > Solid::max_parameters)
     throw InputError(fmt::format("a law with {} parameters is given {}", material.law->num_parameters,
@@ -95,7 +106,14 @@ LocalIndex add_solid(Model& model, std::span<const Eigen::Vector3d> positions,
     for (const LocalIndex v : cell) masses[v] += 0.25 * volume * material.density;
   }
   for (std::size_t v = 0; v < positions.size(); ++v)
-    model.add_vertex(positions[v], Eigen::Vector3d::Zero(), masses[v]);
+    model.add_vertex(positions[v], Eigen::Vector3d::Zero(),
+                     !prescribed.empty() && prescribed[v] ? prescribed_mass : masses[v]);
+  const auto is_held = [&](const Solid& solid) {
+    return std::ranges::all_of(solid.vertices, [&](LocalIndex v) { return std::isinf(model.masses[v]); });
+  };
+  model.solids.erase(std::remove_if(model.solids.begin() + static_cast<std::ptrdiff_t>(first_cell),
+                                    model.solids.end(), is_held),
+                     model.solids.end());
   for (std::size_t i = first_cell; i < model.solids.size(); ++i) {
     Solid& solid = model.solids[i];
     double least = model.masses[solid.vertices[0]];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "recoil/app/scene/geometry.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/parallel/communicator.hpp"
@@ -12,17 +14,18 @@ struct LoadedGeometry {
   mesh::AssembledGeometry geometry;
 };
 
-/// What bodies are made of.
+/// What a body is made of.
 enum class BodyShape {
-  cells,   ///< of the triangles or tetrahedra of their meshes
-  surface, ///< of what their meshes enclose: those of surfaces are in AssembledGeometry::body_surfaces
-  sheet    ///< of the triangles on the surface of their meshes, all of which are in body_surfaces
+  cells,   ///< of the triangles or tetrahedra of its mesh
+  surface, ///< of what its mesh encloses: those of surfaces are in AssembledGeometry::body_surfaces
+  sheet    ///< of the triangles on the surface of its mesh, which is in body_surfaces
 };
 
-/// Reads and assembles the meshes on the first rank. Entries without mesh and generator are left out; where
-/// no body has a mesh the dimension is 3. Collective. @throws InputError on every rank.
+/// Reads and assembles the meshes on the first rank; `shape` says what each body is made of. Entries without
+/// mesh and generator are left out; where no body has a mesh the dimension is 3. Collective. @throws
+/// InputError on every rank.
 LoadedGeometry load_geometry(const parallel::Communicator& comm,
                              const std::vector<mesh::GeometrySpec>& entries,
-                             BodyShape bodies = BodyShape::cells);
+                             const std::function<BodyShape(const mesh::GeometrySpec&)>& shape);
 
 } // namespace recoil::app

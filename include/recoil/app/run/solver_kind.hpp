@@ -50,6 +50,8 @@ struct SceneReport {
 struct SolverKind {
   SceneKind scene;
   BodyShape bodies = BodyShape::cells;
+  /// What a body of a scene is made of, where bodies differ; nullptr: all are as above.
+  BodyShape (*shape)(const Scene& scene, const std::string& body) = nullptr;
   /// Compares a scene with its meshes and completes it (set_dimension()). Collective. @throws InputError on
   /// every rank.
   void (*check_geometry)(const parallel::Communicator& comm, LoadedScene& loaded);

@@ -36,6 +36,8 @@ struct SceneKind {
   std::vector<KeySection> (*keys)();
   /// Keys of all scenes that this solver has no use for, and what to write in the place of those of others.
   std::span<const AbsentKey> absent;
+  /// Keys among those of other solvers that scenes of this one have, too; may be nullptr.
+  std::vector<std::string> (*shared)() = nullptr;
   /// Keys of options that kernels of this solver alone speak of.
   std::span<const OptionKey> options = {};
   /// Names of `materials/*/type`.

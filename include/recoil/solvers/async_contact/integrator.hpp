@@ -24,6 +24,7 @@ enum class Certificates : std::uint8_t {
 enum class Outcome : std::uint8_t {
   reached,       ///< the time asked for
   overstretched, ///< a membrane or solid is stretched beyond Model::max_stretch or turned inside out
+  no_value,      ///< a load is not a finite number
   too_deep       ///< contact needs more layers than ContactSettings::max_layers, or a step below a tick
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
@@ -47,6 +49,14 @@ struct Script {
   std::vector<Entry> entries;
 };
 
+/// A force on a triangle that is given by where it is and by the time since the start [s]; each vertex has a
+/// third of it [N].
+struct SurfaceLoad {
+  std::array<LocalIndex, 3> vertices;
+  std::function<Eigen::Vector3d(const Points<3>& x, double time)> force;
+  double step; ///< of its clock [s]
+};
+
 /// What an asynchronous run moves: point masses, the forces between them, what collides. Built once; plain
 /// lists.
 struct Model {
@@ -60,10 +70,15 @@ struct Model {
   std::vector<Solid> solids;
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
   double gravity_step = 1e-3; ///< [s]
+  /// Beside gravity, of each vertex and by the time since the start [m/s^2]; empty: none. At times of
+  /// gravity.
+  std::function<Eigen::Vector3d(LocalIndex vertex, double time)> acceleration;
+  std::vector<SurfaceLoad> loads;
   std::vector<Script> scripts;
 
   /// Primitives that collide: points with triangles, edges with edges, spheres with spheres; points and
-  /// spheres with planes. Primitives that share a vertex do not.
+  /// spheres with planes. A sphere among the points collides with triangles, too. Primitives that share a
+  /// vertex do not.
   std::vector<LocalIndex> points, spheres;
   std::vector<std::array<LocalIndex, 2>> edges;
   std::vector<std::array<LocalIndex, 3>> triangles;
@@ -76,6 +91,12 @@ struct Model {
   /// Whether clocks begin at a time in their first step that is drawn from the number of the force, so that
   /// equal elements are not integrated in one burst.
   bool staggered = false;
+
+  /// What a vertex is called in messages; empty: its number.
+  std::function<std::string(LocalIndex)> vertex_name;
+  std::string name_of(LocalIndex vertex) const {
+    return vertex_name ? vertex_name(vertex) : "vertex " + std::to_string(vertex);
+  }
 
   LocalIndex num_vertices() const { return static_cast<LocalIndex>(positions.size()); }
   /// A new vertex, which collides with nothing yet.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -47,12 +48,17 @@ const SolidLaw* solid_law() {
   return &law;
 }
 
+/// The law of this name or alias (potentials::find_law); nullptr if there is none.
+const SolidLaw* find_solid_law(std::string_view name);
+
 /// Adds a body of tetrahedra: vertices with a quarter of the mass of the cells around them, at rest,
 /// elements, and what of its boundary collides. Cells are numbered within `positions` and positively
-/// oriented.
+/// oriented. `prescribed`: a flag per vertex, whether it is prescribed; empty: none is. Cells of prescribed
+/// vertices alone have no forces.
 /// @return number of its first vertex; vertex i of the body is that number + i.
 /// @throws InputError for cells without positive volume and a wrong number of parameters.
 LocalIndex add_solid(Model& model, std::span<const Eigen::Vector3d> positions,
-                     std::span<const std::array<LocalIndex, 4>> cells, const SolidMaterial& material);
+                     std::span<const std::array<LocalIndex, 4>> cells, const SolidMaterial& material,
+                     std::span<const char> prescribed = {});
 
 } // namespace recoil::solvers::async_contact

@@ -32,7 +32,7 @@ constexpr Key asynchronous[] = {
      .member = &bound<&AsyncScene::solver, &AsyncSpec::gravity_step>,
      .range = positive,
      .unit = "s",
-     .doc = "Step of gravity."},
+     .doc = "Step of gravity and of all other loads."},
     {.pattern = "/solver/asynchronous/motion_step",
      .member = &bound<&AsyncScene::solver, &AsyncSpec::motion_step>,
      .implied = "`time/dt`",
@@ -180,19 +180,20 @@ constexpr const char* steps_are_fixed = "leave it out: clocks of forces have ste
 
 constexpr AbsentKey absent[] = {
     {"/conventions", "leave it out: there are no others of asynchronous contact"},
-    {"/space", "leave it out: shells are of linear triangles"},
-    {"/space/discr_order", "leave it out: shells are of linear triangles; a finer mesh is more accurate"},
-    {"/geometry/*/n_refs", "leave it out: surfaces are not refined; take a finer mesh"},
+    {"/space", "leave it out: shells and solids are of linear elements"},
+    {"/space/discr_order",
+     "leave it out: shells and solids are of linear elements; a finer mesh is more accurate"},
+    {"/geometry/*/n_refs", "leave it out: meshes are not refined; take a finer mesh"},
     {"/geometry/*/{volume_selection,surface_selection,point_selection}/*/boundary_only",
      "leave it out: all vertices take part"},
-    {"/materials/*/{id,lambda,mu}", "take `body`, `E`, `nu`, `rho`"},
-    {"/materials/*/{phi,psi}", "write `stretch_damping` and `bend_damping`"},
-    {"/materials/*/plane", "leave it out: shells live in 3D"},
-    {"/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}",
-     "leave it out: asynchronous contact has no loads but `gravity`"},
-    {"/boundary_conditions/rhs", "write `gravity`"},
+    {"/materials/*/id", "take `body`"},
+    {"/materials/*/{phi,psi}",
+     "write `stretch_damping` and `bend_damping` of a Shell; solids have no damping of their own"},
+    {"/materials/*/plane", "leave it out: bodies live in 3D"},
+    {"/boundary_conditions/normal_aligned_neumann_boundary",
+     "write `pressure_boundary`, which is of the deformed area, or a `neumann_boundary`"},
     {"/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
-     "write `body`: shells and spheres have no volume ids"},
+     "write `body`: bodies have no volume ids"},
     {"/time/quasistatic",
      "leave it out: steps of asynchronous contact are explicit; damp a motion to let it rest"},
     {"/time/max_retries", steps_are_fixed},
@@ -229,17 +230,14 @@ constexpr OptionKey options[] = {
 
 std::vector<KeySection> async_keys() { return {{"asynchronous", asynchronous}}; }
 
-std::span<const AbsentKey> absent_from_async() {
-  static const std::vector<AbsentKey> all = [] {
-    std::vector<AbsentKey> keys(std::begin(absent), std::end(absent));
-    for (const potentials::LawInfo& law : potentials::laws())
-      for (const potentials::LawConstant& constant : law.constants)
-        if (!law.lame)
-          keys.push_back({keep(std::string("/materials/*/") + std::string(constant.name)),
-                          "leave it out: shells have `E` and `nu`"});
-    return keys;
-  }();
-  return all;
+std::span<const AbsentKey> absent_from_async() { return absent; }
+
+std::vector<std::string> keys_of_solids() {
+  std::vector<std::string> keys;
+  for (const potentials::LawInfo& law : potentials::laws())
+    for (const potentials::LawConstant& constant : law.constants)
+      keys.push_back(std::string("/materials/*/") + constant.name);
+  return keys;
 }
 
 std::span<const OptionKey> async_options() { return options; }

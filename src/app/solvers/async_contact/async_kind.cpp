@@ -1,14 +1,29 @@
 #include "recoil/app/solvers/async_contact/async_kind.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/solvers/async_contact/async_output.hpp"
 #include "app/solvers/async_contact/async_report.hpp"
 #include "app/solvers/async_contact/build_async.hpp"
+#include "recoil/app/run/law_constants.hpp"
 #include "recoil/app/solvers/async_contact/async_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 
 namespace recoil::app {
 namespace {
+
+BodyShape shape_of(const Scene& scene, const std::string& body) {
+  const AsyncMaterial* material = find_async_material(scene, body);
+  return material && material->kind == AsyncBodyKind::solid ? BodyShape::cells : BodyShape::sheet;
+}
+
+std::vector<std::string> material_types() {
+  std::vector<std::string> types{"Shell", "Spheres"};
+  std::ranges::copy(law_names(), std::back_inserter(types));
+  return types;
+}
 
 /// The solver of a scene in its initial state. Collective.
 AsyncSolver make_solver(const parallel::Communicator& comm, const LoadedScene& loaded) {
@@ -53,7 +68,14 @@ private:
 };
 
 void check_geometry(const parallel::Communicator& comm, LoadedScene& loaded) {
-  parallel::collectively(comm, [&] { set_dimension(loaded.file.scene, 3); });
+  parallel::collectively(comm, [&] {
+    if (loaded.dim != 3)
+      throw InputError(
+          loaded.file.scene.file.string() + " (/geometry)",
+          "bodies of an elastic law are of tetrahedra, and these are of triangles; take meshes of "
+          "tetrahedra, or a material of \"type\": \"Shell\"");
+    set_dimension(loaded.file.scene, 3);
+  });
 }
 
 SceneReport validate(const parallel::Communicator& comm, LoadedScene& loaded) {
@@ -68,15 +90,14 @@ const SolverKind async_contact{
               .things = "asynchronous contact",
               .keys = async_keys,
               .absent = absent_from_async(),
+              .shared = keys_of_solids,
               .options = async_options(),
-              .materials =
-                  [] {
-                    return std::vector<std::string>{"Shell", "Spheres"};
-                  },
+              .materials = material_types,
               .has_own_shape = has_spheres,
               .make = []() -> std::unique_ptr<SolverScene> { return std::make_unique<AsyncScene>(); },
               .build = build_async},
     .bodies = BodyShape::sheet,
+    .shape = shape_of,
     .check_geometry = check_geometry,
     .validate = validate,
     .make_run = [](const RunStart& start) -> std::unique_ptr<SolverRun> {

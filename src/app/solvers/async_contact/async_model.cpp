@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
+#include <ranges>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "app/solvers/async_contact/async_loads.hpp"
 #include "app/solvers/async_contact/scripted_motion.hpp"
 #include "recoil/app/run/finite_values.hpp"
 #include "recoil/app/run/scene_contact.hpp"
@@ -16,6 +20,7 @@
 #include "recoil/mesh/input/transform.hpp"
 #include "recoil/potentials/contact/contact_search.hpp"
 #include "recoil/solvers/async_contact/shell.hpp"
+#include "recoil/solvers/async_contact/solid.hpp"
 #include "recoil/surface/build.hpp"
 
 namespace recoil::app {
@@ -45,6 +50,7 @@ public:
     for (const Held& held : held_) move(*held.entry, held.vertices);
     for (const mesh::SurfaceMesh& obstacle : inputs_.obstacles) add_obstacle(obstacle);
     for (const PlaneObstacle& plane : scene_.planes) add_plane(plane);
+    name_vertices();
     add_settings();
     if (scene_.contact.enabled) join_surfaces();
     result_.alone = alone_;
@@ -60,9 +66,12 @@ private:
     AsyncBody& body = result_.bodies.emplace_back();
     body.name = entry.name;
     body.first = model().num_vertices();
+    begin_part("'" + entry.name + "'", entry.where);
     try {
       if (found != spheres.end())
         add_spheres(entry, *found, body);
+      else if (find_async_material(scene_, entry.name)->kind == AsyncBodyKind::solid)
+        add_solid(entry, body);
       else
         add_shell(entry, body);
     } catch (const InputError& error) {
@@ -121,8 +130,58 @@ private:
       result_.node.push_back(body.first + surface.vertices()[v].id);
     }
     body.triangles = mesh.triangles.size();
+    surfaces_.push_back(mesh);
+    const std::size_t ids = result_.of_surface.size();
+    result_.of_surface.resize(ids + mesh.vertices.size());
+    for (LocalIndex v = 0; v < surface.num_vertices(); ++v)
+      result_.of_surface[ids + surface.vertices()[v].id] = body.first + v;
     for (const auto& face : surface.faces())
       result_.triangles.push_back({face[0] + body.first, face[1] + body.first, face[2] + body.first});
+  }
+
+  void add_solid(const mesh::GeometrySpec& entry, AsyncBody& body) {
+    const SolidMesh& mesh = *std::ranges::find(inputs_.solids, entry.name, &SolidMesh::name);
+    const std::vector<int> holder = holders(entry, mesh.vertices);
+    std::vector<char> prescribed;
+    for (const int one : holder) prescribed.push_back(one >= 0 ? 1 : 0);
+    const AsyncMaterial& of = *find_async_material(scene_, entry.name);
+    const std::size_t first_facet = model().triangles.size();
+    async::add_solid(model(), mesh.vertices, mesh.cells,
+                     {.law = async::find_solid_law(of.law->name),
+                      .parameters = of.parameters,
+                      .density = of.density,
+                      .alpha = spec_.element_share},
+                     prescribed);
+    for (LocalIndex v = 0; v < std::ssize(mesh.vertices); ++v) {
+      hold(holder[v], body.first + v);
+      result_.rest.push_back(mesh.vertices[v]);
+      result_.node.push_back(body.first + v);
+    }
+    body.kind = AsyncBodyKind::solid;
+    body.tetrahedra = mesh.cells.size();
+    add_boundary(entry.name, std::span(model().triangles).subspan(first_facet));
+    for (auto cell : mesh.cells) {
+      for (LocalIndex& v : cell) v += body.first;
+      result_.tetrahedra.push_back(cell);
+    }
+  }
+
+  /// The boundary of a solid with the vertices that it uses.
+  void add_boundary(const std::string& name, std::span<const std::array<LocalIndex, 3>> facets) {
+    mesh::SurfaceMesh& boundary = surfaces_.emplace_back();
+    boundary.name = name;
+    std::map<LocalIndex, std::int32_t> number;
+    for (const auto& facet : facets) {
+      auto& triangle = boundary.triangles.emplace_back();
+      for (int i = 0; i < 3; ++i) {
+        const auto [found, is_new] =
+            number.emplace(facet[i], static_cast<std::int32_t>(boundary.vertices.size()));
+        triangle[i] = found->second;
+        if (!is_new) continue;
+        boundary.vertices.push_back(model().positions[facet[i]]);
+        result_.of_surface.push_back(facet[i]);
+      }
+    }
   }
 
   particles::ParticleSet spheres_of(const mesh::GeometrySpec& entry, const SphereBody& body) const {
@@ -136,11 +195,12 @@ private:
     const particles::ParticleSet set = spheres_of(entry, given);
     const AsyncMaterial& of = *find_async_material(scene_, entry.name);
     const std::vector<int> holder = holders(entry, set.positions);
-    body.is_shell = false;
+    body.kind = AsyncBodyKind::spheres;
     for (std::size_t k = 0; k < set.positions.size(); ++k) {
       const double volume = 4 * std::numbers::pi / 3 * std::pow(set.radii[k], 3);
       const double mass = holder[k] >= 0 ? async::prescribed_mass : of.mass.value_or(of.density * volume);
       const LocalIndex vertex = model().add_sphere(set.positions[k], Vector3d::Zero(), mass, set.radii[k]);
+      model().points.push_back(vertex); // it meets triangles, too
       hold(holder[k], vertex);
       result_.rest.push_back(set.positions[k]);
       result_.node.push_back(vertex);
@@ -253,7 +313,8 @@ private:
         async::add_shell(model(), surface::surface_of_sheets<3>(*alone_, mesh, prescribed),
                          {.stretching_stiffness = 0, .bending_stiffness = 0, .area_density = 1});
     std::vector<LocalIndex> vertices;
-    const GlobalIndex before = result_.num_nodes() + std::ssize(obstacle_id_);
+    begin_part("obstacle '" + obstacle.name + "'", place_of(obstacle.name), first);
+    const GlobalIndex before = std::ssize(obstacle_id_);
     for (LocalIndex v = first; v < model().num_vertices(); ++v) {
       vertices.push_back(v);
       obstacle_id_.push_back(before + mesh.vertex_ids[v - first]);
@@ -263,49 +324,112 @@ private:
 
   void add_plane(const PlaneObstacle& plane) {
     if (!scene_.contact.enabled) return;
+    begin_part("plane '" + plane.name + "'", plane.where);
     const LocalIndex vertex = model().add_plane(plane.point, plane.normal);
     move_obstacle(plane.id.value_or(-1), {vertex});
   }
 
+  /// What may not intersect, in one surface.
   void join_surfaces() {
-    if (result_.triangles.empty()) return;
+    if (surfaces_.empty()) return;
     const auto share = [&](const std::vector<mesh::SurfaceMesh>& meshes) {
       return mesh::distribute_surfaces<3>(*alone_, meshes, mesh::SurfacePartition::curve);
     };
-    auto bodies = surface::surface_of_sheets<3>(*alone_, share(inputs_.sheets));
+    auto bodies = surface::surface_of_sheets<3>(*alone_, share(surfaces_));
     result_.surface = std::make_shared<surface::Surface<3>>(
         surface::joined(bodies, surface::surface_of_obstacles<3>(*alone_, share(inputs_.obstacles))));
-    std::vector<LocalIndex> of_id(result_.node.size() + obstacle_id_.size());
-    for (LocalIndex v = 0; v < result_.num_nodes(); ++v) of_id[result_.node[v]] = v;
+    std::vector<LocalIndex> of_id = std::move(result_.of_surface);
+    const std::size_t of_bodies = of_id.size();
+    of_id.resize(of_bodies + obstacle_id_.size());
     for (std::size_t k = 0; k < obstacle_id_.size(); ++k)
-      of_id[obstacle_id_[k]] = result_.num_nodes() + static_cast<LocalIndex>(k);
+      of_id[of_bodies + obstacle_id_[k]] = result_.num_nodes() + static_cast<LocalIndex>(k);
+    result_.of_surface.clear();
     for (const auto& vertex : result_.surface->vertices()) result_.of_surface.push_back(of_id[vertex.id]);
   }
 
-  void warn_of_thick_layers() {
-    double shortest = std::numeric_limits<double>::infinity();
-    const AsyncBody* body = nullptr;
-    for (const auto& triangle : result_.triangles)
-      for (int i = 0; i < 3; ++i) {
-        const double length = (result_.rest[triangle[i]] - result_.rest[triangle[(i + 1) % 3]]).norm();
-        if (length >= shortest) continue;
-        shortest = length;
-        body = &*std::ranges::find_if(result_.bodies, [&](const AsyncBody& of) {
-          return triangle[0] >= of.first && triangle[0] < of.first + of.count;
-        });
-      }
-    if (scene_.contact.dhat > 0.5 * shortest)
-      result_.warnings.push_back(fmt::format(
-          "{} (/contact/dhat): is {:g} m, more than half of the shortest edge of body '{}', {:g} m: "
-          "next neighbours push each other apart at rest; write less, or take a coarser mesh",
-          scene_.file.string(), scene_.contact.dhat, body->name, shortest));
+  const std::string& place_of(const std::string& name) const {
+    return std::ranges::find(scene_.geometry, name, &mesh::GeometrySpec::name)->where;
+  }
+
+  /// Vertices from `first` on are of a body, obstacle or plane.
+  void begin_part(const std::string& name, const std::string& where, LocalIndex first) {
+    parts_.push_back({name + " [" + where + "]", first});
+  }
+  void begin_part(const std::string& name, const std::string& where) {
+    begin_part(name, where, model().num_vertices());
+  }
+
+  /// Vertices are called by the numbers that they have in the files.
+  void name_vertices() {
+    std::vector<GlobalIndex> number = result_.node;
+    for (const GlobalIndex id : obstacle_id_) number.push_back(result_.num_nodes() + id);
+    while (std::ssize(number) < model().num_vertices()) number.push_back(std::ssize(number));
+    model().vertex_name = [parts = parts_, number = std::move(number)](LocalIndex v) {
+      const auto part =
+          std::ranges::find_if(std::views::reverse(parts), [v](const Part& of) { return of.first <= v; });
+      return part->name.starts_with("plane")
+                 ? part->name
+                 : fmt::format("vertex {} of {}", number[v] - part->first, part->name);
+    };
+  }
+
+  struct Lengths {
+    double shortest = std::numeric_limits<double>::infinity(), sum = 0;
+    int count = 0;
+  };
+
+  Lengths edge_lengths(const AsyncBody& body) {
+    Lengths lengths;
+    for (const auto& edge : model().edges) {
+      if (edge[0] < body.first || edge[0] >= body.first + body.count) continue;
+      const double length = (result_.rest[edge[0]] - result_.rest[edge[1]]).norm();
+      lengths.shortest = std::min(lengths.shortest, length);
+      lengths.sum += length;
+      ++lengths.count;
+    }
+    return lengths;
+  }
+
+  /// Layers as thick as elements are: what is next to each other would push itself apart, everywhere.
+  void check_thickness() {
+    const double dhat = scene_.contact.dhat;
+    for (const AsyncBody& body : result_.bodies) {
+      const Lengths lengths = edge_lengths(body);
+      if (lengths.count == 0 || dhat <= 0.5 * lengths.shortest) continue;
+      const std::string what = fmt::format(
+          "is {:g} m, but edges of body '{}' [{}] are {:g} m long on average and {:g} m at least: "
+          "next neighbours push each other apart at rest; write at most {:.3g} m, half of the "
+          "shortest edge, or take a coarser mesh",
+          dhat, body.name, place_of(body.name), lengths.sum / lengths.count, lengths.shortest,
+          0.5 * lengths.shortest);
+      const std::string where = scene_.file.string() + " (/contact/dhat)";
+      if (dhat >= lengths.sum / lengths.count) throw InputError(where, what);
+      result_.warnings.push_back(where + ": " + what);
+    }
+    for (const AsyncBody& body : result_.bodies) check_spheres(body);
+  }
+
+  /// Layers as thick as a body of several spheres is wide: all of them would push all others.
+  void check_spheres(const AsyncBody& body) {
+    if (body.kind != AsyncBodyKind::spheres || body.count < 3) return;
+    const auto places = std::span(result_.rest).subspan(body.first, body.count);
+    const double size = mesh::bounding_box({places.begin(), places.end()}).diagonal().norm();
+    double least = std::numeric_limits<double>::infinity();
+    for (LocalIndex v = body.first; v < body.first + body.count; ++v)
+      least = std::min(least, model().radii[v]);
+    if (scene_.contact.dhat >= size)
+      throw InputError(
+          scene_.file.string() + " (/contact/dhat)",
+          fmt::format("is {:g} m, as much as the {:g} m across which the spheres of body '{}' [{}] "
+                      "lie: all would push all others; write at most {:.3g} m, the smallest radius",
+                      scene_.contact.dhat, size, body.name, place_of(body.name), least));
   }
 
   void add_settings() {
     async::Model& model = result_.model;
-    for (std::size_t i = 0; i < scene_.gravity.size(); ++i)
-      model.gravity[Eigen::Index(i)] = scene_.gravity[i];
     model.gravity_step = spec_.gravity_step;
+    add_body_force(scene_, result_.rest, model);
+    add_surface_loads(scene_, surfaces_, result_.of_surface, model);
     model.max_stretch = spec_.max_stretch;
     model.staggered = spec_.staggered;
     if (!scene_.contact.enabled) {
@@ -323,7 +447,7 @@ private:
     model.contact.anchor_stiffness = spec_.anchor_stiffness;
     model.contact.aligned = spec_.aligned;
     model.contact.max_layers = spec_.max_layers;
-    warn_of_thick_layers();
+    check_thickness();
   }
 
   const Scene& scene_;
@@ -331,7 +455,14 @@ private:
   const AsyncInputs& inputs_;
   std::shared_ptr<const parallel::Communicator> alone_ =
       std::make_shared<parallel::Communicator>(MPI_COMM_SELF);
-  std::vector<GlobalIndex> obstacle_id_; ///< in the joined surface, of the vertices of obstacles
+  /// What comes from one entry of the geometry.
+  struct Part {
+    std::string name;
+    LocalIndex first;
+  };
+  std::vector<Part> parts_;
+  std::vector<mesh::SurfaceMesh> surfaces_; ///< of bodies that may not intersect
+  std::vector<GlobalIndex> obstacle_id_;    ///< among the vertices of obstacles in their files
   std::vector<Held> held_;
   AsyncModel result_;
 };

@@ -10,6 +10,7 @@
 
 #include "recoil/app/run/load_scene.hpp"
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/app/solvers/async_contact/async_scene.hpp"
 #include "recoil/particles/particle_set.hpp"
 #include "recoil/solvers/async_contact/model.hpp"
 #include "recoil/surface/surface.hpp"
@@ -20,8 +21,8 @@ namespace recoil::app {
 struct AsyncBody {
   std::string name;
   LocalIndex first = 0, count = 0; ///< vertices
-  std::size_t triangles = 0, springs = 0;
-  bool is_shell = true;
+  std::size_t triangles = 0, springs = 0, tetrahedra = 0;
+  AsyncBodyKind kind = AsyncBodyKind::shell;
 };
 
 /// What an asynchronous scene moves, with what is drawn of it: the vertices of the deformable bodies, which
@@ -31,21 +32,30 @@ struct AsyncModel {
   std::vector<AsyncBody> bodies;
   std::vector<Eigen::Vector3d> rest; ///< of the vertices of bodies [m]
   std::vector<GlobalIndex> node;     ///< their numbers in files: bodies in order, each as in its file
-  std::vector<std::array<LocalIndex, 3>> triangles; ///< of bodies
-  std::vector<std::array<LocalIndex, 2>> segments;  ///< springs
+  std::vector<std::array<LocalIndex, 3>> triangles;  ///< of shells
+  std::vector<std::array<LocalIndex, 4>> tetrahedra; ///< of solids
+  std::vector<std::array<LocalIndex, 2>> segments;   ///< springs
   std::vector<LocalIndex> spheres;
   std::vector<std::string> warnings;
 
   std::shared_ptr<const parallel::Communicator> alone; ///< this rank, for the surface
-  std::shared_ptr<const surface::Surface<3>> surface;  ///< of shells and obstacles; none without contact
+  std::shared_ptr<const surface::Surface<3>> surface;  ///< of bodies and obstacles; none without contact
   std::vector<LocalIndex> of_surface;                  ///< vertex of the model of each of the surface
 
   LocalIndex num_nodes() const { return static_cast<LocalIndex>(rest.size()); }
 };
 
+/// A body of tetrahedra, positively oriented.
+struct SolidMesh {
+  std::string name;
+  std::vector<Eigen::Vector3d> vertices; ///< [m]
+  std::vector<std::array<std::int32_t, 4>> cells;
+};
+
 /// What files say of the bodies and obstacles of a scene, on every rank.
 struct AsyncInputs {
   std::vector<mesh::SurfaceMesh> sheets, obstacles;
+  std::vector<SolidMesh> solids;
   std::vector<particles::ParticleSet> spheres; ///< of each SphereBody, before its transformation
 };
 

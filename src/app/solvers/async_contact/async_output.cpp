@@ -42,10 +42,11 @@ void AsyncOutput::write_mesh(checkpoint::TrajectoryWriter& writer) const {
   std::vector<io::CellShape> shapes;
   std::vector<GlobalIndex> connectivity;
   std::vector<std::int32_t> bodies;
+  const std::size_t width = model.tetrahedra.empty() ? 3 : 4;
   const auto add = [&](io::CellShape shape, std::span<const LocalIndex> corners) {
     shapes.push_back(shape);
     for (const LocalIndex v : corners) connectivity.push_back(model.node[v]);
-    connectivity.resize(connectivity.size() + 3 - corners.size(), -1);
+    connectivity.resize(connectivity.size() + width - corners.size(), -1);
     const auto body = std::ranges::find_if(
         model.bodies, [&](const AsyncBody& of) { return corners[0] < of.first + of.count; });
     bodies.push_back(static_cast<std::int32_t>(body - model.bodies.begin()));
@@ -53,6 +54,7 @@ void AsyncOutput::write_mesh(checkpoint::TrajectoryWriter& writer) const {
   for (const auto& triangle : on_first(comm, model.triangles)) add(io::CellShape::triangle, triangle);
   for (const auto& segment : on_first(comm, model.segments)) add(io::CellShape::segment, segment);
   for (const LocalIndex sphere : on_first(comm, model.spheres)) add(io::CellShape::vertex, {&sphere, 1});
+  for (const auto& cell : on_first(comm, model.tetrahedra)) add(io::CellShape::tetrahedron, cell);
   const io::BlockLayout cells = on_first_rank(comm, shapes.size());
   std::vector<double> radii = on_first(comm, model.model.radii);
   radii.resize(coordinates.size() / 3);
@@ -60,7 +62,7 @@ void AsyncOutput::write_mesh(checkpoint::TrajectoryWriter& writer) const {
       {"body", 1, &cells, std::span<const std::int32_t>(bodies), io::Centre::cell}};
   if (!model.spheres.empty())
     arrays.push_back({"radius", 1, &nodes_, std::span<const double>(radii), io::Centre::node});
-  writer.write_mesh({&nodes_, 3, coordinates, &cells, shapes, connectivity, 3}, arrays);
+  writer.write_mesh({&nodes_, 3, coordinates, &cells, shapes, connectivity, static_cast<int>(width)}, arrays);
 }
 
 void AsyncOutput::require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id,

@@ -8,9 +8,10 @@
 
 namespace recoil::app {
 
-/// The output of asynchronous contact: vertices of shells and centres of spheres with the triangles, springs
-/// and spheres between them; of every stored state the displacement `u` and the velocity `v`. Restart points
-/// hold each vertex where it was last integrated, rest angles of hinges and contacts that stick.
+/// The output of asynchronous contact: vertices of shells and solids and centres of spheres with the
+/// triangles, tetrahedra, springs and spheres between them; of every stored state the displacement `u` and
+/// the velocity `v`. Restart points hold each vertex where it was last integrated, rest angles of hinges and
+/// contacts that stick.
 class AsyncOutput final : public RunOutput {
 public:
   /// The solver must outlive the output. Collective.

@@ -22,6 +22,17 @@ struct Steps {
   }
 };
 
+std::string describe_kind(const AsyncBody& body) {
+  switch (body.kind) {
+  case AsyncBodyKind::spheres:
+    return fmt::format("{}: {} spheres, {} springs", body.name, body.count, body.springs);
+  case AsyncBodyKind::solid:
+    return fmt::format("{}: solid, {} vertices, {} tetrahedra", body.name, body.count, body.tetrahedra);
+  default:
+    return fmt::format("{}: shell, {} vertices, {} triangles", body.name, body.count, body.triangles);
+  }
+}
+
 std::string describe_body(const AsyncModel& of, const AsyncBody& body) {
   double mass = 0;
   LocalIndex held = 0;
@@ -31,10 +42,7 @@ std::string describe_body(const AsyncModel& of, const AsyncBody& body) {
     else
       ++held;
   }
-  std::string text =
-      body.is_shell
-          ? fmt::format("{}: shell, {} vertices, {} triangles", body.name, body.count, body.triangles)
-          : fmt::format("{}: {} spheres, {} springs", body.name, body.count, body.springs);
+  std::string text = describe_kind(body);
   text += fmt::format(", mass {:.6g} kg", mass);
   return held > 0 ? text + fmt::format(", {} prescribed", held) : text;
 }
@@ -64,6 +72,7 @@ std::vector<std::string> describe_model(const AsyncModel& of) {
   add("triangles", of.model.membranes);
   add("hinges", of.model.hinges);
   add("springs", of.model.springs);
+  add("tetrahedra", of.model.solids);
   const Model& model = of.model;
   if (!model.points.empty() || !model.spheres.empty())
     lines.push_back(

@@ -36,10 +36,12 @@ constexpr std::array energy_rows{
     EnergyRow{"stretching", &Totals::membrane, nullptr},
     EnergyRow{"bending", &Totals::bending, nullptr},
     EnergyRow{"spring", &Totals::spring, nullptr},
+    EnergyRow{"elastic", &Totals::solid, nullptr},
     EnergyRow{"contact", &Totals::contact, nullptr},
     EnergyRow{"anchor", &Totals::anchor, nullptr},
     EnergyRow{"gravity", &Totals::gravity, nullptr},
     EnergyRow{"wall_work", nullptr, &Ledger::wall_work},
+    EnergyRow{"load_work", nullptr, &Ledger::load_work},
     EnergyRow{"dissipated_restitution", nullptr, &Ledger::restitution},
     EnergyRow{"dissipated_friction", nullptr, &Ledger::friction},
     EnergyRow{"dissipated_stretching", nullptr, &Ledger::stretch_damping},
@@ -47,7 +49,8 @@ constexpr std::array energy_rows{
     EnergyRow{"dissipated_springs", nullptr, &Ledger::spring_damping},
     EnergyRow{"dissipated_plasticity", nullptr, &Ledger::plasticity},
 };
-constexpr std::size_t num_energies = energy_rows.size(), num_stored = 6, gravity_row = 6, work_row = 7;
+constexpr std::size_t num_energies = energy_rows.size(), num_stored = 7, gravity_row = 7, work_row = 8,
+                      load_row = 9;
 
 struct MomentumRow {
   const char* name;
@@ -63,6 +66,8 @@ constexpr std::array momentum_rows{
     MomentumRow{"wall_torque", nullptr, &Ledger::wall_torque, 1, true},
     MomentumRow{"gravity_impulse", nullptr, &Ledger::gravity_impulse, -1, false},
     MomentumRow{"gravity_torque", nullptr, &Ledger::gravity_torque, -1, true},
+    MomentumRow{"load_impulse", nullptr, &Ledger::load_impulse, -1, false},
+    MomentumRow{"load_torque", nullptr, &Ledger::load_torque, -1, true},
     MomentumRow{"friction_torque", nullptr, &Ledger::friction_torque, -1, true},
 };
 
@@ -84,7 +89,8 @@ Vector3d momentum_of(const std::vector<double>& numbers, std::size_t row) {
 /// Energy in and lost since the start must be what was there: gain less work, plus dissipation.
 double energy_error_of(const std::vector<double>& numbers, const std::vector<double>& start) {
   double error = 0;
-  for (std::size_t i = 0; i < num_energies; ++i) error += (i == work_row ? -1 : 1) * (numbers[i] - start[i]);
+  for (std::size_t i = 0; i < num_energies; ++i)
+    error += (i == work_row || i == load_row ? -1 : 1) * (numbers[i] - start[i]);
   return error;
 }
 
@@ -98,6 +104,7 @@ Vector3d momentum_error_of(const std::vector<double>& numbers, const std::vector
 
 /// What a user can do where a run has ended so.
 const char* cure(Outcome outcome) {
+  if (outcome == Outcome::no_value) return "correct its formula";
   return outcome == Outcome::overstretched
              ? "lower <element_share>, stiffen the material, or raise <max_stretch> if it is meant"
              : "leave bodies a way out, raise <layer_stiffness>, or raise <max_layers>";

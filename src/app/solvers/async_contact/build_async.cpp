@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "recoil/app/run/law_constants.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/item.hpp"
 #include "recoil/app/solvers/async_contact/async_scene.hpp"
+#include "recoil/base/suggest.hpp"
+#include "recoil/potentials/laws/lame.hpp"
 #include "recoil/solvers/async_contact/shell.hpp"
 
 namespace recoil::app {
@@ -64,9 +67,55 @@ void refuse(const Item& entry, std::initializer_list<const char*> names, const s
     if (entry.has(name)) entry[name].fail(why);
 }
 
+constexpr std::initializer_list<const char*> shell_constants{
+    "thickness",       "stretching_stiffness", "bending_stiffness", "area_density",
+    "stretch_damping", "bend_damping",         "yield_angle"};
+constexpr std::initializer_list<const char*> sphere_constants{"mass", "spring_stiffness", "spring_damping"};
+
+/// Refuses constants of elastic laws of solids.
+void refuse_laws(const Item& entry, const char* instead) {
+  for (const potentials::LawInfo& law : potentials::laws())
+    for (const potentials::LawConstant& constant : law.constants)
+      refuse(entry, {constant.name},
+             "is of solids, \"type\": \"" + std::string(law.name) + "\" say; " + instead);
+}
+
+/// The parameters of a law, from numbers.
+std::vector<double> parameters_of(const Item& entry, const potentials::LawInfo& law,
+                                  const std::vector<GivenConstant>& constants) {
+  const auto find = [&](const std::string& name) -> std::optional<double> {
+    const auto found = std::ranges::find(constants, name, &GivenConstant::name);
+    if (found == constants.end()) return std::nullopt;
+    const auto value = constant_of(found->value);
+    if (!value) entry.fail("`" + name + "` must be a number: a body has one material");
+    return value;
+  };
+  if (const auto E = find("E")) {
+    const Eigen::Vector2d lame =
+        potentials::lame_from_young(*E, *find("nu"), potentials::LameModel::solid).values;
+    return {lame[0], lame[1]};
+  }
+  std::vector<double> values;
+  for (const potentials::LawParameter& parameter : law.parameters) {
+    const auto value = find(parameter.name);
+    values.push_back(value.value_or(parameter.constant->absent));
+    if (value && !(*value > parameter.constant->min))
+      entry.fail("`" + parameter.name + "` must be above " + std::to_string(parameter.constant->min));
+  }
+  return values;
+}
+
+void read_solid(const Item& entry, AsyncMaterial& material, Scene& scene) {
+  refuse(entry, shell_constants, "is of \"type\": \"Shell\", this is a solid; leave it out, or take a Shell");
+  refuse(entry, sphere_constants, "is of \"type\": \"Spheres\", this is a solid; leave it out");
+  material.law = potentials::find_law(entry["type"].text());
+  material.parameters = parameters_of(entry, *material.law, law_constants(entry, *material.law, scene));
+  material.density = *given(entry, "rho");
+}
+
 void read_shell(const Item& entry, AsyncMaterial& material) {
-  refuse(entry, {"mass", "spring_stiffness", "spring_damping"},
-         "is of \"type\": \"Spheres\", this is a shell; leave it out");
+  refuse_laws(entry, "take `body`, `E`, `nu`, `rho`, `thickness` of a Shell");
+  refuse(entry, sphere_constants, "is of \"type\": \"Spheres\", this is a shell; leave it out");
   const auto E = given(entry, "E"), nu = given(entry, "nu"), thickness = given(entry, "thickness");
   const double rho = *given(entry, "rho");
   if (E) {
@@ -109,10 +158,9 @@ void read_shell(const Item& entry, AsyncMaterial& material) {
 }
 
 void read_spheres(const Item& entry, AsyncMaterial& material) {
-  refuse(entry,
-         {"E", "nu", "thickness", "stretching_stiffness", "bending_stiffness", "area_density",
-          "stretch_damping", "bend_damping", "yield_angle"},
-         "is of \"type\": \"Shell\", these are rigid spheres; leave it out");
+  refuse_laws(entry, "these are rigid spheres; leave it out");
+  refuse(entry, {"E", "nu"}, "is of deformable bodies, these are rigid spheres; leave it out");
+  refuse(entry, shell_constants, "is of \"type\": \"Shell\", these are rigid spheres; leave it out");
   material.density = *given(entry, "rho");
   if (entry.has("mass")) {
     if (material.density != 1) entry["mass"].fail("is given by `rho` already; keep one of both");
@@ -125,15 +173,20 @@ void read_spheres(const Item& entry, AsyncMaterial& material) {
   material.spring_damping = entry["spring_damping"].number();
 }
 
-AsyncMaterial build_async_material(const Item& entry) {
+AsyncMaterial build_async_material(const Item& entry, Scene& scene) {
   AsyncMaterial material;
   material.where = entry.where();
   if (entry.has("body")) material.bodies = entry["body"].texts();
-  material.is_shell = entry["type"].text() == "Shell";
-  if (material.is_shell)
+  const std::string type = entry["type"].text();
+  material.kind = type == "Shell"     ? AsyncBodyKind::shell
+                  : type == "Spheres" ? AsyncBodyKind::spheres
+                                      : AsyncBodyKind::solid;
+  if (material.kind == AsyncBodyKind::shell)
     read_shell(entry, material);
-  else
+  else if (material.kind == AsyncBodyKind::spheres)
     read_spheres(entry, material);
+  else
+    read_solid(entry, material, scene);
   return material;
 }
 
@@ -148,14 +201,17 @@ void check_materials(const Scene& scene) {
   for (const std::string& body : deformable_names(scene)) {
     const AsyncMaterial* material = find_async_material(scene, body);
     const SphereBody* spheres = find_spheres(scene, body);
-    const std::string type = spheres ? "Spheres" : "Shell";
+    const std::string type = spheres ? "Spheres" : "Shell"; // or an elastic law
     if (!material)
       throw InputError(scene.file.string() + " (/materials)",
                        "body '" + body + "' has no material; add one of \"type\": \"" + type + "\"");
-    if (material->is_shell == (spheres != nullptr))
-      throw InputError(material->where, "body '" + body + "' is " + (spheres ? "of spheres" : "a shell") +
-                                            " and needs a material of \"type\": \"" + type +
-                                            "\"; name the `body` of each material");
+    if ((material->kind == AsyncBodyKind::spheres) != (spheres != nullptr))
+      throw InputError(material->where,
+                       "body '" + body + "' is " +
+                           (spheres ? "of spheres and needs a material of \"type\": \"Spheres\""
+                                    : "of a mesh and needs a material of \"type\": \"Shell\" or "
+                                      "of an elastic law") +
+                           "; name the `body` of each material");
     if (spheres && !spheres->springs.empty() && !(material->spring_stiffness > 0))
       throw InputError(material->where,
                        "body '" + body + "' has `springs`, for which `spring_stiffness` is missing");
@@ -165,7 +221,7 @@ void check_materials(const Scene& scene) {
 void build_async_materials(const Item& list, Scene& scene) {
   std::map<std::string, std::string> seen;
   for (const Item& entry : list.is_object() ? std::vector{list} : list.items()) {
-    AsyncMaterial& material = async_of(scene).materials.emplace_back(build_async_material(entry));
+    AsyncMaterial& material = async_of(scene).materials.emplace_back(build_async_material(entry, scene));
     for (const std::string& body : material.bodies) {
       check_body(scene, body, entry["body"].where());
       if (const auto [known, is_new] = seen.emplace(body, entry.where()); !is_new)
@@ -176,7 +232,7 @@ void build_async_materials(const Item& list, Scene& scene) {
 
 void check_async_entry(const Item& entry) {
   if (entry.has("volume_selection"))
-    entry["volume_selection"].fail("shells and spheres have no volume ids; give materials by `body`");
+    entry["volume_selection"].fail("bodies have no volume ids; give materials by `body`");
   if (entry["is_obstacle"].flag()) {
     if (entry.has("spheres"))
       entry["spheres"].fail("an obstacle has none; take a mesh or a plane, or hold the spheres of a body by "
@@ -185,8 +241,8 @@ void check_async_entry(const Item& entry) {
       entry["point_selection"].fail("is of bodies, this is an obstacle; give its id by `surface_selection`");
     return;
   }
-  if (entry.has("surface_selection"))
-    entry["surface_selection"].fail("vertices are held one by one; give ids by `point_selection`");
+  if (entry.has("surface_selection") && entry.has("spheres"))
+    entry["surface_selection"].fail("is of triangles, and this body is of spheres; leave it out");
 }
 
 /// Prescribed motions that asynchronous contact does not have.
@@ -208,16 +264,24 @@ void check_initial_values(const Item& given) {
         entry["value"].fail("files of values belong to finite elements; write formulas of x, y, z");
 }
 
-/// Spheres meet spheres and planes, shells meet shells, planes and obstacles.
-void check_kinds_of_contact(const Scene& scene) {
-  if (!scene.contact.enabled || async_of(scene).spheres.empty()) return;
+/// Loads are functions of place and time.
+void check_loads(const Item& conditions, const Scene& scene) {
+  const BoundaryConditions& given = scene.boundary_conditions;
+  for (std::size_t i = 0; i < given.rhs.size(); ++i)
+    if (file_of(given.rhs[i]))
+      conditions["rhs"].items()[i].fail(
+          "files of values belong to finite elements; write a formula of x, y, z, t");
+  for (std::size_t i = 0; i < given.pressure.size(); ++i)
+    if (!given.pressure[i].per_time.empty())
+      throw InputError(given.pressure[i].where,
+                       "lists per time are of the steps of finite elements; write a formula of t");
+  if (!given.neumann.empty() || !given.pressure.empty()) return;
   for (const mesh::GeometrySpec& entry : scene.geometry)
-    if (!find_spheres(scene, entry.name))
-      throw InputError(entry.where,
-                       "'" + entry.name + "' would not touch the spheres of '" +
-                           async_of(scene).spheres.front().body +
-                           "': spheres collide with spheres and planes alone; take a `plane`, or a "
-                           "shell in place of the spheres");
+    if (!entry.is_obstacle && !entry.surface_selection.empty())
+      throw InputError(
+          entry.surface_selection.front().where,
+          "gives ids to triangles, which no `pressure_boundary` or `neumann_boundary` uses; vertices "
+          "are held one by one, by ids of `point_selection`");
 }
 
 /// Keys of contact that is switched off, which would change nothing.
@@ -258,7 +322,7 @@ void build_async(const Item& root, Scene& scene) {
   check_materials(scene);
   check_motions(root["boundary_conditions"]["dirichlet_boundary"], scene);
   check_initial_values(root["initial_conditions"]);
-  check_kinds_of_contact(scene);
+  check_loads(root["boundary_conditions"], scene);
   check_contact(root, scene);
   check_friction(root["contact"], scene);
 }

@@ -10,6 +10,9 @@ std::vector<KeySection> async_keys();
 /// Keys that asynchronous contact has no use for, and what its scenes have in the place of those of others.
 std::span<const AbsentKey> absent_from_async();
 
+/// Keys of finite elements that solids have, too.
+std::vector<std::string> keys_of_solids();
+
 /// Keys of the options that the kernels of asynchronous contact speak of.
 std::span<const OptionKey> async_options();
 

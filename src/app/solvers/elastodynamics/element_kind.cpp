@@ -62,14 +62,6 @@ SceneReport validate(const parallel::Communicator& comm, LoadedScene& loaded) {
   return report;
 }
 
-std::vector<std::string> law_names() {
-  std::vector<std::string> names;
-  for (const potentials::LawInfo& law : potentials::laws())
-    for (const std::string_view name : {law.name, law.alias})
-      if (!name.empty()) names.emplace_back(name);
-  return names;
-}
-
 } // namespace
 
 const SolverKind elastodynamics{

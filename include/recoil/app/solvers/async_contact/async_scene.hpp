@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/potentials/laws/law.hpp"
 #include "recoil/solvers/async_contact/integrator.hpp"
 
 namespace recoil::app {
@@ -23,16 +24,21 @@ struct SphereBody {
   std::string where;
 };
 
-/// A material of shells or of spheres (`materials/*` of type Shell or Spheres).
+/// What a body of asynchronous contact is.
+enum class AsyncBodyKind { shell, spheres, solid };
+
+/// A material of shells, of spheres, or of solids (`materials/*` of type Shell, Spheres, or an elastic law).
 struct AsyncMaterial {
   std::vector<std::string> bodies; ///< empty: all
-  bool is_shell = true;
+  AsyncBodyKind kind = AsyncBodyKind::shell;
   double stretching_stiffness = 0, poisson = 0.3, bending_stiffness = 0, area_density = 0; ///< of shells
   double stretch_damping = 0, bend_damping = 0;                                            ///< of shells
   std::optional<double> yield_angle;               ///< of shells [rad]
-  double density = 1;                              ///< of spheres
+  double density = 1;                              ///< of spheres and solids
   std::optional<double> mass;                      ///< of a sphere [kg]
   double spring_stiffness = 0, spring_damping = 0; ///< of spheres
+  const potentials::LawInfo* law = nullptr;        ///< of solids
+  std::vector<double> parameters;                  ///< of `law`
   std::string where;
 };
 

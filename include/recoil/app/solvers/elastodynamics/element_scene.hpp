@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "recoil/app/run/law_constants.hpp"
 #include "recoil/app/scene/scene.hpp"
 #include "recoil/potentials/laws/law.hpp"
 
@@ -15,11 +16,7 @@ enum class PlaneState { stress, strain };
 
 /// One entry of `materials`.
 struct MaterialEntry {
-  /// One of the constants that the law needs, under its name in the scene; terms of lists as `mus_1`, ..
-  struct Constant {
-    std::string name;
-    MaterialValue value;
-  };
+  using Constant = GivenConstant;
 
   std::string type; ///< as the scene names the law
   const potentials::LawInfo* law = nullptr;
