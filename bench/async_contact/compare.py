@@ -77,7 +77,7 @@ def distance(one, other):
 with runs.Recoil(("--quick", int, 0)) as recoil:
     quick = recoil.arguments.quick
     series = {"finite elements, dt": (elements, [4e-3, 2e-3, 1e-3] if quick else [4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4]),
-              "asynchronous, share": (asynchronous, [0.4, 0.2, 0.1] if quick else [0.6, 0.4, 0.2, 0.1, 0.05, 0.02])}
+              "asynchronous, share": (asynchronous, [0.4, 0.2, 0.1] if quick else [0.5, 0.3, 0.2, 0.1, 0.05, 0.02])}
     done = {kind: [(step, *work(recoil, f"{make.__name__} {step}", make(step))) for step in steps] for kind, (make, steps) in series.items()}
     finest = {kind: rows[-1][2] for kind, rows in done.items()}
     for kind, rows in done.items():

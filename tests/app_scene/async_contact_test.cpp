@@ -134,11 +134,7 @@ const Wrong wrong_scenes[] = {
     {"solid_of_formulas",
      R"([{"op": "replace", "path": "/materials/0", "value": {"body": "cloth", "type": "NeoHookean", "E": "1e5*x",
       "nu": 0.3}}])",
-     {
-  "(/materials/0)", "`E` must be a number"
-}
-}
-,
+     {"(/materials/0)", "`E` must be a number"}},
     {"damped_solid",
      R"([{"op": "replace", "path": "/materials/0", "value": {"body": "cloth", "type": "NeoHookean", "E": 1e5, "nu": 0.3,
       "psi": 1}}])",
@@ -348,11 +344,12 @@ TEST(AsyncContact, UsesOrRefusesEveryKey) {
         continue;
       const bool is_refused = !key.is_for("asynchronous");
       const std::vector<std::string> keys = expand_braces(key.pattern);
-      if (std::ranges::all_of(keys, is_used_here))
+      if (std::ranges::all_of(keys, is_used_here)) {
         EXPECT_FALSE(is_refused) << key.pattern;
-      else if (std::ranges::none_of(keys, is_used_here))
+      } else if (std::ranges::none_of(keys, is_used_here)) {
         EXPECT_EQ(is_refused, !key.is_for("bonded_particles") || refused_here.contains(key.pattern))
             << key.pattern;
+      }
     }
 }
 
