@@ -54,7 +54,8 @@ void run(const Model& model, double duration, const char* how) {
   const Certificates certificates =
       std::strcmp(how, "windows") == 0 ? Certificates::windows : Certificates::slabs;
   Integrator run = comm.size() > 1 ? Integrator(comm, model) : Integrator(model, certificates);
-  const double energy = run.totals().energy(), begin = processor_time();
+  const Totals start = run.totals();
+  const double energy = start.energy(), begin = processor_time();
   const Outcome outcome = run.advance_to(duration);
   const double time = processor_time() - begin;
   const Counts& counts = run.counts();
@@ -72,9 +73,16 @@ void run(const Model& model, double duration, const char* how) {
               counts.searches, static_cast<double>(counts.pairs) / static_cast<double>(counts.searches),
               counts.exceeded, counts.deepest, gap);
   const Ledger& ledger = run.ledger();
-  std::printf("energy %.6g, now %.6g, wall work %.3g, dissipated %.3g: drift %.2e\n", energy,
-              run.totals().energy(), ledger.wall_work, ledger.dissipation(),
-              (run.totals().energy() - energy - ledger.wall_work + ledger.dissipation()) / energy);
+  const Totals now = run.totals();
+  std::printf("energy %.6g, now %.6g, wall work %.3g, dissipated %.3g: drift %.2e\n", energy, now.energy(),
+              ledger.wall_work, ledger.dissipation(),
+              (now.energy() - energy - ledger.wall_work + ledger.dissipation()) / energy);
+  // In shares of the largest momentum that the masses can have with this energy.
+  double mass = 0;
+  for (const double m : model.masses)
+    if (!std::isinf(m)) mass += m;
+  const Eigen::Vector3d error = now.momentum + ledger.wall_impulse - ledger.gravity_impulse - start.momentum;
+  std::printf("linear momentum: error %.1e\n", error.norm() / std::sqrt(2 * mass * energy));
 }
 
 /// Random crumpled sheets in both modes, looked at a hundred times each.

@@ -203,10 +203,13 @@ def main():
     Obj().add(*cloth(0.14, 14, 0.05, 0.002)).write("lower_cloth.obj")
     Obj().add(*cloth(0.14, 14, 0.058, 0.002)).write("upper_cloth.obj")
     Obj().add(*cloth(0.2, 16, 0.0)).write("block_cloth.obj")
-    for name, side in (("left_strand.obj", 1), ("right_strand.obj", -1)):
-        Obj().add(*ribbon(reef_strand(side), 0.006, 90, 2)).write(name)
     Obj().add(*ribbon(bowline_path(0.005), 0.003, 160, 2)).write("bowline_strand.obj")
     Obj().add(*tube(0.01, 0.03, (0, -0.045, 0), 24, 12)).write("tube.obj")
+    Obj().add(*cloth(0.14, 17, 0.05, 0.002)).write("lower_cloth_fine.obj")
+    Obj().add(*cloth(0.14, 17, 0.058, 0.002)).write("upper_cloth_fine.obj")
+    for name, side in (("left_strand", 1), ("right_strand", -1)):
+        Obj().add(*ribbon(reef_strand(side), 0.006, 90, 2)).write(name + ".obj")
+        Obj().add(*ribbon(reef_strand(side), 0.006, 150, 3)).write(name + "_fine.obj")
     spikes = Obj()
     for x in (-0.04, 0.0, 0.04):
         for y in (-0.04, 0.0, 0.04):

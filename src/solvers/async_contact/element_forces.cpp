@@ -77,12 +77,6 @@ Points<3> damping_gradient(const Membrane& membrane, const Points<3>& x, const E
   return spread(membrane, membrane.damping * (F * unit_stress(strain_rate, membrane.poisson)));
 }
 
-double dissipation(const Membrane& membrane, const Eigen::Matrix2d& strain_rate,
-                   const Eigen::Matrix2d& other_rate) {
-  return membrane.area * membrane.damping *
-         unit_stress(strain_rate, membrane.poisson).cwiseProduct(other_rate).sum();
-}
-
 double squared_frequency(const Membrane& membrane, double least_mass) {
   Matrix32 G;
   G << -membrane.inverse_rest.colwise().sum(), membrane.inverse_rest;

@@ -138,6 +138,23 @@ struct Integrator::Engine {
     }
     velocities_changed(of, t);
   }
+  /// The same with damping by `drag`; the energy that this takes away [J].
+  template <std::size_t n>
+  double kick_damped(const std::array<LocalIndex, n>& of, const Points<static_cast<int>(n)>& q, Tick t,
+                     double h, const Points<static_cast<int>(n)>& force,
+                     const Points<static_cast<int>(n)>& drag, const ShapeRows& rows, std::int32_t index) {
+    const auto power = [&] {
+      double sum = 0;
+      for (std::size_t i = 0; i < n; ++i) sum += drag.col(i).dot(velocity_without_ahead(vertices[of[i]], t));
+      return sum;
+    };
+    const double before = power();
+    kick_all<n>(of, q, t, h, force + drag, rows, index);
+    return 0.5 * h * (before + power());
+  }
+  Eigen::Vector3d velocity_without_ahead(const VertexState& x, Tick t) const {
+    return x.v - x.inverse_mass * (x.ahead - seconds(t - x.tick) * x.force);
+  }
   /// The velocity that a vertex would have if elements and gravity acted all the time: what a force does work
   /// with in the mean over their steps, also where it answers to their impulses.
   Eigen::Vector3d steady_velocity(LocalIndex vertex, Tick t) const;

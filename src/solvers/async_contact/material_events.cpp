@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <Eigen/LU>
@@ -130,9 +131,8 @@ void Integrator::Engine::script_event(std::int32_t script, Tick t) {
 
 Eigen::Vector3d Integrator::Engine::steady_velocity(LocalIndex vertex, Tick t) const {
   const VertexState& x = vertices[vertex];
-  if (x.inverse_mass == 0) return x.v;
-  Eigen::Vector3d velocity = x.v - x.inverse_mass * (x.ahead - seconds(t - x.tick) * x.force);
-  if (!model.gravity.isZero(0)) {
+  Eigen::Vector3d velocity = velocity_without_ahead(x, t);
+  if (x.inverse_mass != 0 && !model.gravity.isZero(0)) {
     const Clock& clock = clocks[0];
     const Tick since = t < clock.phase ? t - clock.phase + clock.step : (t - clock.phase) % clock.step;
     velocity -= (0.5 * seconds(clock.step) - seconds(since)) * model.gravity;
@@ -141,7 +141,11 @@ Eigen::Vector3d Integrator::Engine::steady_velocity(LocalIndex vertex, Tick t) c
 }
 
 void Integrator::Engine::lay_out_shapes() {
-  tracks_impulses = model.contact.restitution < 1 || model.contact.friction > 0;
+  const auto is_damped = [](const auto& element) { return element.damping > 0; };
+  tracks_impulses = model.contact.restitution < 1 || model.contact.friction > 0 ||
+                    std::ranges::any_of(model.springs, is_damped) ||
+                    std::ranges::any_of(model.membranes, is_damped) ||
+                    std::ranges::any_of(model.hinges, is_damped);
   std::size_t next = 0;
   const auto add = [&](const auto& elements, std::size_t measures) {
     const std::size_t corners = elements.empty() ? 0 : elements[0].vertices.size();
@@ -149,9 +153,9 @@ void Integrator::Engine::lay_out_shapes() {
     next += elements.size() * rows.width;
     return rows;
   };
-  spring_rows = add(model.springs, 2);
-  membrane_rows = add(model.membranes, 6);
-  hinge_rows = add(model.hinges, 2);
+  spring_rows = add(model.springs, 1);
+  membrane_rows = add(model.membranes, 3);
+  hinge_rows = add(model.hinges, 1);
   solid_rows = add(model.solids, 0);
   load_rows = add(model.loads, 0);
   shapes.assign(next, 0.0);
@@ -171,9 +175,7 @@ void Integrator::Engine::measure_shapes() {
 
 // Damping is by the mean rate since the last integration of the element. The velocities at its own times are
 // no measure of it: they have the impulses that other forces have given since then, which those of the
-// element itself are about to balance, and damping would take away what is no motion. The force of damping
-// does its work on the way from the integration before to the one after: losses are counted on each way by
-// the mean of the forces at its ends.
+// element itself are about to balance, and damping would take away what is no motion.
 
 void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
   const Spring& spring = model.springs[index];
@@ -181,19 +183,16 @@ void Integrator::Engine::spring_event(std::int32_t index, Tick t) {
   ++counts.elements;
   const double h = seconds(clocks[first_spring + index].step);
   const Points<2> x = positions(spring.vertices, t);
-  Points<2> force = gradient(spring, x);
-  if (spring.damping > 0) {
-    const Eigen::Vector3d between = x.col(1) - x.col(0);
-    double* last = &shapes[spring_rows.of(index)];
-    const double length = between.norm(), rate = (length - last[0]) / h;
-    const Eigen::Vector3d drag = spring.damping * rate / length * between;
-    force.col(0) -= drag;
-    force.col(1) += drag;
-    book->spring_damping += h * spring.damping * 0.5 * (last[1] + rate) * rate;
-    last[0] = length;
-    last[1] = rate;
-  }
-  kick_all(spring.vertices, x, t, h, force, spring_rows, index);
+  const Points<2> force = gradient(spring, x);
+  if (!(spring.damping > 0)) return kick_all(spring.vertices, x, t, h, force, spring_rows, index);
+  const Eigen::Vector3d between = x.col(1) - x.col(0);
+  const double length = between.norm();
+  double& last = shapes[spring_rows.of(index)];
+  Points<2> drag;
+  drag.col(1) = spring.damping * (length - last) / (h * length) * between;
+  drag.col(0) = -drag.col(1);
+  last = length;
+  book->spring_damping += kick_damped(spring.vertices, x, t, h, force, drag, spring_rows, index);
 }
 
 void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
@@ -203,7 +202,7 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
   const double h = seconds(clocks[first_membrane + index].step);
   const Points<3> x = positions(membrane.vertices, t);
   double trace = 0;
-  Points<3> force = gradient(membrane, x, &trace);
+  const Points<3> force = gradient(membrane, x, &trace);
   if (trace > 0.5 * (model.max_stretch * model.max_stretch - 1))
     fail(Outcome::overstretched,
          fmt::format("membrane {} of {}, {}, {} is stretched beyond {} at "
@@ -211,15 +210,12 @@ void Integrator::Engine::membrane_event(std::int32_t index, Tick t) {
                      "steps (alpha) smaller and max_stretch larger",
                      index, model.name_of(membrane.vertices[0]), model.name_of(membrane.vertices[1]),
                      model.name_of(membrane.vertices[2]), model.max_stretch, seconds(t)));
-  if (membrane.damping > 0) {
-    double* last = &shapes[membrane_rows.of(index)];
-    const Eigen::Matrix2d e = strain(membrane, x), rate = (e - strain_at(last)) / h;
-    force += damping_gradient(membrane, x, rate);
-    book->stretch_damping += h * dissipation(membrane, 0.5 * (strain_at(last + 3) + rate), rate);
-    put_strain(e, last);
-    put_strain(rate, last + 3);
-  }
-  kick_all(membrane.vertices, x, t, h, force, membrane_rows, index);
+  if (!(membrane.damping > 0)) return kick_all(membrane.vertices, x, t, h, force, membrane_rows, index);
+  double* last = &shapes[membrane_rows.of(index)];
+  const Eigen::Matrix2d e = strain(membrane, x), rate = (e - strain_at(last)) / h;
+  put_strain(e, last);
+  const Points<3> drag = damping_gradient(membrane, x, rate);
+  book->stretch_damping += kick_damped(membrane.vertices, x, t, h, force, drag, membrane_rows, index);
 }
 
 void Integrator::Engine::solid_event(std::int32_t index, Tick t) {
@@ -248,24 +244,20 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
   const double h = seconds(clocks[first_hinge + index].step);
   const Points<4> x = positions(hinge.vertices, t);
   const double angle = surface::fold_angle(x);
-  double* last = &shapes[hinge_rows.of(index)];
+  double& last = shapes[hinge_rows.of(index)];
   double bend = angle - rest_angles[index];
   if (std::abs(bend) > hinge.yield_angle) {
-    const double flow = bend - std::copysign(hinge.yield_angle, bend), before = last[0] - rest_angles[index];
+    const double flow = bend - std::copysign(hinge.yield_angle, bend), before = last - rest_angles[index];
     rest_angles[index] += flow;
     bend -= flow;
     book->plasticity += hinge.coefficient * (before + bend) * flow; // by the mean moment on the way
   }
-  const Points<4> turn = angle_gradient(x);
-  double moment = 2 * hinge.coefficient * bend;
-  if (hinge.damping > 0) {
-    const double rate = std::remainder(angle - last[0], 2 * M_PI) / h;
-    moment += 2 * hinge.damping * rate;
-    book->bend_damping += h * hinge.damping * (last[1] + rate) * rate;
-    last[1] = rate;
-  }
-  last[0] = angle;
-  kick_all(hinge.vertices, x, t, h, Points<4>(moment * turn), hinge_rows, index);
+  const double rate = std::remainder(angle - last, 2 * M_PI) / h;
+  last = angle;
+  const Points<4> turn = angle_gradient(x), force = 2 * hinge.coefficient * bend * turn;
+  if (!(hinge.damping > 0)) return kick_all(hinge.vertices, x, t, h, force, hinge_rows, index);
+  const Points<4> drag = 2 * hinge.damping * rate * turn;
+  book->bend_damping += kick_damped(hinge.vertices, x, t, h, force, drag, hinge_rows, index);
 }
 
 } // namespace recoil::solvers::async_contact

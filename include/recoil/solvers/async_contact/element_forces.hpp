@@ -42,9 +42,6 @@ Eigen::Matrix2d strain(const Membrane& membrane, const Points<3>& x);
 /// Half the rate of dissipation's derivative by the velocities: dR/dv of R = V with the strain rate in place
 /// of the strain and `damping` in place of Yh [N]; its product with velocities is 2 R.
 Points<3> damping_gradient(const Membrane& membrane, const Points<3>& x, const Eigen::Matrix2d& strain_rate);
-/// The product of the damping stress at one strain rate with another [W]; 2 R where both are the same.
-double dissipation(const Membrane& membrane, const Eigen::Matrix2d& strain_rate,
-                   const Eigen::Matrix2d& other_rate);
 /// Upper bound of the squared frequency of the element at rest [1/s^2] where its lightest vertex has
 /// `least_mass`: A Yh / (1 - nu) |G|^2 / m with the matrix norm of the gradients G of its linear functions.
 double squared_frequency(const Membrane& membrane, double least_mass);

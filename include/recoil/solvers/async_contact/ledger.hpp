@@ -38,7 +38,7 @@ struct Ledger : ImpulseSums {
 
 /// Energies [J] and momenta of the vertices that are not prescribed. Energies are those of a motion under
 /// forces that act all the time: kinetic energy is without the part of impulses that belongs to times to
-/// come, of gravity and, where there is restitution below one or friction, of elements.
+/// come, of gravity and, in models with losses, of elements.
 struct Totals {
   double kinetic = 0, membrane = 0, bending = 0, spring = 0, solid = 0, gravity = 0, contact = 0, anchor = 0;
   Eigen::Vector3d momentum = Eigen::Vector3d::Zero(), angular_momentum = Eigen::Vector3d::Zero();

@@ -18,7 +18,7 @@ struct VertexState {
   double inverse_mass; ///< 0: prescribed
   /// Impulses that elements have given ahead of their time: of each, which acts at the times of its clock for
   /// half a step before and after, the part of the time to come [N s]; and the sum of their forces [N], by
-  /// which it declines. Zero in models without restitution below one and friction, whose losses they are for.
+  /// which it declines. Zero in models without losses, which they are for.
   Eigen::Vector3d ahead = Eigen::Vector3d::Zero(), force = Eigen::Vector3d::Zero();
 };
 
@@ -43,7 +43,7 @@ struct IntegratorState {
   std::vector<VertexState> vertices;
   std::vector<double> rest_angles; ///< of hinges
   /// Of elements at their last integration, which losses are measured from: length of springs, three strains
-  /// of membranes, angle of hinges, each with its rate, and the impulses on the vertices if they are tracked.
+  /// of membranes, angle of hinges, each with the impulses on its vertices in models with losses.
   std::vector<double> shapes;
   std::vector<AnchorState> anchors;
   Ledger ledger;
