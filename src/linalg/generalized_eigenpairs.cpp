@@ -17,7 +17,7 @@ OptionList inner_solver_options(GlobalIndex rows, int num_ranks) {
   const std::string prefix = "recoil_modes_st_";
   const bool direct = rows <= rows_of_multigrid;
   OptionList options = default_options(direct ? LinearMethod::direct : LinearMethod::amg, prefix, num_ranks,
-                                       user_options(prefix));
+                                       user_options(prefix), false);
   options.emplace_back(prefix + "ksp_type", direct ? "preonly" : "cg");
   options.emplace_back(prefix + "ksp_rtol", "1e-11");
   return options;

@@ -38,7 +38,8 @@ struct LinearSolver::Implementation {
 
 LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout> layout,
                                              LinearSolverOptions given)
-    : settings{std::move(layout), given.prefix, given.stiff_name, user_options(given.prefix)},
+    : settings{std::move(layout), given.prefix, given.stiff_name, user_options(given.prefix),
+               given.coarse_space},
       options(std::move(given)) {
   if (options.method == LinearMethod::automatic) {
     choice.emplace(settings.layout, options.dimension);

@@ -48,8 +48,8 @@ LinearOutcome outcome_of(KSPConvergedReason reason) {
 
 PreconditionedSolver::PreconditionedSolver(const Settings& settings, LinearMethod method)
     : policy_(method == LinearMethod::block_jacobi), settings_(settings), method_(method),
-      default_options_(
-          default_options(method, settings.prefix, settings.layout->comm->size(), settings.user_options)),
+      default_options_(default_options(method, settings.prefix, settings.layout->comm->size(),
+                                       settings.user_options, settings.coarse_space != nullptr)),
       residual_(settings.layout) {
   const auto has = [&](const char* name) {
     return std::ranges::any_of(settings_.user_options,
@@ -73,6 +73,11 @@ void PreconditionedSolver::create() {
   PC pc = nullptr;
   RECOIL_PETSC(KSPGetPC(ksp_.get(), &pc));
   preconditioner_ = share<PcHandle>(pc);
+  PetscBool is_multigrid = PETSC_FALSE;
+  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCMG, &is_multigrid));
+  if (!settings_.coarse_space || is_multigrid == PETSC_FALSE) return;
+  if (!coarse_level_) coarse_level_ = std::make_unique<CoarseLevel>(layout(), *settings_.coarse_space);
+  RECOIL_PETSC(CoarseLevel::make_levels(pc));
 }
 
 bool PreconditionedSolver::is_factorization() const {
@@ -134,7 +139,9 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     const ScopedOptions defaults(default_options_);
     const QuietErrors quiet;
     const DeferredSignals deferred;
-    code = set_up_parts();
+    if (coarse_level_ && !keep)
+      code = coarse_level_->take(preconditioner_.get(), operator_.get(), modes_.get());
+    if (code == 0) code = set_up_parts();
   }
   if (code = agree(*layout().comm, code); code != 0) {
     // An error may leave PETSc's objects half set up.

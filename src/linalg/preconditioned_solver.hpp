@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "linalg/coarse_level.hpp"
 #include "linalg/refresh_policy.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
@@ -17,6 +18,7 @@ public:
     std::shared_ptr<const VectorLayout> layout;
     std::string prefix, stiff_name;
     OptionList user_options;
+    std::shared_ptr<const CoarseSpace> coarse_space; ///< null: none
   };
   /// @param method any but automatic. Collective.
   PreconditionedSolver(const Settings& settings, LinearMethod method);
@@ -85,6 +87,7 @@ private:
   OptionList default_options_;
   bool users_tolerance_ = false, users_limit_ = false;
   std::unique_ptr<NearNullSpace> modes_;
+  std::unique_ptr<CoarseLevel> coarse_level_; ///< null where multigrid goes to aggregates at once
   SumMatrix sum_;
   Vector residual_;
   LinearOutcome set_up_outcome_ = LinearOutcome::failed;

@@ -44,6 +44,17 @@ OptionList telescoped(OptionList options, const std::string& prefix, int num_ran
   return options;
 }
 
+OptionList aggregation_options(const std::string& prefix) {
+  return {{prefix + "pc_type", "gamg"},
+          // Dropping weak links made coarse levels many and wide on irregular meshes.
+          {prefix + "pc_gamg_threshold", "0"},
+          // New bounds of the smoother with every matrix, not those of the matrix that the interpolation
+          // was built from: beyond them the preconditioner is no longer positive definite.
+          {prefix + "pc_gamg_use_sa_esteig", "false"},
+          {prefix + "mg_levels_ksp_type", "chebyshev"},
+          {prefix + "mg_levels_pc_type", "jacobi"}};
+}
+
 } // namespace
 
 OptionList factorization_options(const std::string& prefix) {
@@ -69,22 +80,21 @@ OptionList indefinite_options(const std::string& prefix, int num_ranks) {
 }
 
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks,
-                           const OptionList& of_user) {
+                           const OptionList& of_user, bool has_coarse_space) {
   if (method == LinearMethod::direct) {
     if (num_ranks == 1) return whole_factorization_options(prefix, of_user);
     // All rows on one rank: a factor on every rank would cost its memory and its bandwidth as often.
     return telescoped(whole_factorization_options(prefix + "telescope_", of_user), prefix, num_ranks);
   }
   if (method == LinearMethod::block_jacobi) return {{prefix + "pc_type", PCPBJACOBI}};
-  OptionList options{
-      {prefix + "pc_type", "gamg"},
-      // Dropping weak links made coarse levels many and wide on irregular meshes.
-      {prefix + "pc_gamg_threshold", "0"},
-      // New bounds of the smoother with every matrix, not those of the matrix that the interpolation
-      // was built from: beyond them the preconditioner is no longer positive definite.
-      {prefix + "pc_gamg_use_sa_esteig", "false"},
-      {prefix + "mg_levels_ksp_type", "chebyshev"},
-      {prefix + "mg_levels_pc_type", "jacobi"}};
+  OptionList options = aggregation_options(prefix);
+  if (has_coarse_space) {
+    options = aggregation_options(prefix + "mg_coarse_");
+    options.insert(options.end(), {{prefix + "pc_type", "mg"},
+                                   {prefix + "mg_levels_ksp_type", "chebyshev"},
+                                   {prefix + "mg_levels_pc_type", "jacobi"},
+                                   {prefix + "mg_coarse_ksp_type", "preonly"}});
+  }
   // Triple products. One rank: half the time of PETSc's choice for half as much memory again. From three
   // ranks on that choice adds contributions in the order in which messages arrive; this one sorts them, in a
   // fifth of the time of the other one that repeats (allatonce).

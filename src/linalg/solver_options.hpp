@@ -110,7 +110,7 @@ OptionList indefinite_options(const std::string& prefix, int num_ranks);
 
 /// The built-in choices of a method as PETSc options, which may depend on those that the user has made.
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks,
-                           const OptionList& of_user);
+                           const OptionList& of_user, bool has_coarse_space);
 
 /// What the user's PETSc options say about the solver with `prefix`: those with the prefix, and those on
 /// matrix products, which have none. Must be asked for while no defaults are in the database.

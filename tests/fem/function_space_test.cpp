@@ -8,6 +8,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/fem/element_assembler.hpp"
+#include "recoil/fem/linear_functions.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "support/box_mesh.hpp"
 
@@ -47,6 +48,34 @@ std::map<GlobalIndex, std::array<double, 3>> gather_nodes(const FunctionSpace<di
   for (const auto& list : parallel::exchange(space.comm(), to_root))
     for (const Node& node : list) nodes[node.id] = node.position;
   return nodes;
+}
+
+/// A linear field at the nodes of a space is that at its vertices.
+template <int dim>
+void check_linear_functions(int order) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto mesh = box<dim>(comm, 3, 1);
+  const FunctionSpace<dim> space(mesh, {order});
+  const std::vector<char> free(static_cast<std::size_t>(dim * space.num_nodes()), 0);
+  const auto coarse = linear_functions(space, free);
+  GlobalIndex num_coarse = 0;
+  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node) {
+    const auto begin = static_cast<std::size_t>(coarse->offsets[static_cast<std::size_t>(node)]);
+    const auto end = static_cast<std::size_t>(coarse->offsets[static_cast<std::size_t>(node) + 1]);
+    Eigen::Matrix<double, dim, 1> mean = Eigen::Matrix<double, dim, 1>::Zero();
+    for (std::size_t k = begin; k < end; ++k)
+      mean += coarse->weights[k] * space.node_positions()[static_cast<std::size_t>(coarse->nodes[k])];
+    EXPECT_LT((mean - space.node_positions()[static_cast<std::size_t>(node)]).norm(), 1e-12);
+    num_coarse += end == begin + 1 && coarse->nodes[begin] == node;
+  }
+  EXPECT_EQ(comm.sum(num_coarse), power(4, dim));
+}
+
+TEST(LinearFunctions, HoldValuesAtVertices) {
+  for (const int order : {1, 2, 3}) {
+    check_linear_functions<2>(order);
+    check_linear_functions<3>(order);
+  }
 }
 
 template <int dim>

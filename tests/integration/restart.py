@@ -36,6 +36,11 @@ def swinging_block(divisions, steps, gravity, dt):
     return scene
 
 
+def of_order_two(scene):
+    scene["space"] = {"discr_order": 2}
+    return scene
+
+
 def bonded_bar(steps):
     """1400 particles; 100 critical time steps, where the blocks of the particles are no preconditioner."""
     return {
@@ -75,4 +80,5 @@ with runs.Recoil() as recoil:
     check_lasting(recoil, "lasting", swinging_block([12, 12, 12], 5, 1, 0.1), 2, [1])
     check_lasting(recoil, "renewed", swinging_block([12, 12, 12], 6, 200, 0.05), 3, [1, 2, 3])
     check_lasting(recoil, "lasting-alone", swinging_block([18, 18, 18], 3, 1, 0.1), 1, [1])
+    check_lasting(recoil, "quadratic", of_order_two(swinging_block([6, 6, 6], 3, 200, 0.05)), 3, [1])
     check_lasting(recoil, "bonded", bonded_bar(4), 2, [1])

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/coarse_space.hpp"
 #include "recoil/linalg/linear_result.hpp"
 #include "recoil/linalg/near_null_space.hpp"
 #include "recoil/linalg/stencil_matrix.hpp"
@@ -49,6 +50,9 @@ struct LinearSolverOptions {
   StiffTerms stiff_terms = StiffTerms::two_level;
   std::string prefix = "recoil_";   ///< of PETSc options
   std::string stiff_name = "stiff"; ///< of the stiff terms, in PETSc options and description()
+  /// What multigrid goes to from the finest level (null: aggregates at once); PETSc options of the
+  /// aggregation then have `mg_coarse_` behind the prefix.
+  std::shared_ptr<const CoarseSpace> coarse_space = nullptr;
 };
 
 /// Solver of symmetric positive definite systems A = K + C: K has one sparsity pattern and changing values, C

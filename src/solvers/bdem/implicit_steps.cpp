@@ -154,6 +154,10 @@ newton::NewtonOptions ImplicitSteps::newton_options(int max_iterations, double t
 /// Minimises the incremental potential from x; false without a minimum, unless the iterations that it was
 /// allowed have led to a relaxed state.
 bool ImplicitSteps::minimize(const newton::NewtonOptions& newton, Vector& x, ParticleStep& step) {
+  if (fly_on(x)) {
+    accuracy_ = Accuracy::converged;
+    return true;
+  }
   const newton::NewtonResult result = newton::minimize(objective_, *manifold_, x, newton);
   iterations_ += result.iterations;
   step.interrupted = result.outcome == newton::NewtonOutcome::interrupted;
@@ -169,6 +173,37 @@ bool ImplicitSteps::minimize(const newton::NewtonOptions& newton, Vector& x, Par
   const bool reaches = result.outcome != newton::NewtonOutcome::converged_step ||
                        result.distance <= options_.tolerance * smallest_radius_;
   accuracy_ = reaches ? Accuracy::converged : Accuracy::nearly_converged;
+  return true;
+}
+
+/// Moves x by the loads alone, if what else acts on the particles would move none of them further than a
+/// direction of Newton's method leaves undone: bodies in free flight need no matrix.
+bool ImplicitSteps::fly_on(Vector& x) {
+  if (!objective_.has_inertia()) return false;
+  const double most = direction_accuracy * options_.tolerance * smallest_radius_;
+  Vector g(problem_.particles->tangents), fall(g);
+  const std::span<const double> mass = objective_.mass(), loads = objective_.loads();
+  // The loads count as if they had moved x already.
+  const auto is_left_alone = [&] {
+    double largest = 0;
+    for (std::size_t i = 0; i < g.owned().size(); ++i)
+      largest = std::max(largest, std::abs(g.owned()[i] / mass[i] + fall.owned()[i]));
+    return g.layout().comm->max(largest) <= most;
+  };
+  objective_.gradient(x, g);
+  const auto ways = fall.write_owned();
+  for (std::size_t i = 0; i < ways.size(); ++i)
+    ways[i] = problem_.prescribed[i] != 0 ? 0 : objective_.scale() * objective_.share() * loads[i] / mass[i];
+  if (!is_left_alone()) return false;
+  fall.update_ghosts();
+  if (fall.norm_infinity() == 0) return true;
+  if (objective_.max_step(x, fall) < 1) return false;
+  Vector end(x);
+  manifold_->move(end, 1, fall);
+  objective_.gradient(end, g);
+  fall.fill(0);
+  if (!is_left_alone()) return false;
+  x.copy_from(end);
   return true;
 }
 

@@ -40,6 +40,7 @@ private:
   /// How well the state of a step is known.
   enum class Accuracy { relaxed, nearly_converged, converged };
   newton::NewtonOptions newton_options(int max_iterations, double tolerance) const;
+  bool fly_on(linalg::Vector& x);
   bool solve(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
   bool nearly_solve(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
   bool relax(std::span<const double> momentum, ParticleStep& step);

@@ -6,6 +6,7 @@
 
 #include "recoil/base/phases.hpp"
 #include "recoil/base/timer.hpp"
+#include "recoil/fem/linear_functions.hpp"
 
 namespace recoil::solvers {
 
@@ -28,6 +29,14 @@ constexpr GlobalIndex most_unknowns_of_saddle = 5000;
 constexpr double last_residual_of_multigrid = 0.1;
 constexpr int longest_projected_run_of_multigrid = 4, longest_projected_run_of_factorization = 2;
 
+/// Quadratic functions go through linear ones to aggregates: these make a coarse level that costs little and
+/// meets the bends of quadratic cells, which aggregates of their nodes do not.
+template <int dim>
+std::shared_ptr<const linalg::CoarseSpace> coarse_space(const ElastodynamicsProblem<dim>& problem) {
+  if (problem.space->max_order() != 2) return nullptr;
+  return fem::linear_functions(*problem.space, problem.dirichlet->flags());
+}
+
 /// What the squared gradient entries of every owned node are multiplied by.
 template <int dim>
 std::vector<double> norm_weights(const ElastodynamicsProblem<dim>& problem, GradientNorm norm) {
@@ -42,7 +51,10 @@ IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& prob
                                                 linalg::LinearMethod method, GradientNorm norm)
     : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
       assembler_(*problem.space, matrix_),
-      linear_solver_(problem.space->layout(), {.dimension = dim, .method = method, .stiff_name = "contact"}),
+      linear_solver_(problem.space->layout(), {.dimension = dim,
+                                               .method = method,
+                                               .stiff_name = "contact",
+                                               .coarse_space = coarse_space(problem)}),
       norm_weights_(norm_weights(problem, norm)), positions_(problem.space->layout()) {
   matrix_.choose_identity_rows(problem.dirichlet->flags());
   if (!problem.contact) return;
