@@ -105,16 +105,24 @@ auto StudyFunction::evaluate(std::span<const double> x, Work work) {
 }
 
 double StudyFunction::value(std::span<const double> x) {
-  return evaluate(x, [&](app::StudyObjective& objective) {
-    const double value = objective.value(x);
-    failure_ = objective.failure();
-    return value;
-  });
+  return evaluate(x, [&](app::StudyObjective&) { return value_at(x); });
+}
+
+/// J(x). The experiments are distributed over the groups anew for every value: asked again at the same x,
+/// they might run again on others.
+double StudyFunction::value_at(std::span<const double> x) {
+  if (std::ranges::equal(last_x_, x)) return last_value_;
+  last_x_.clear();
+  app::StudyObjective& objective = parts_->study->objective();
+  last_value_ = objective.value(x);
+  failure_ = objective.failure();
+  last_x_.assign(x.begin(), x.end());
+  return last_value_;
 }
 
 /// Runs forward, so that derivatives find the run. @throws Error where there is none.
-static void require_value(app::StudyObjective& objective, std::span<const double> x) {
-  if (!std::isfinite(objective.value(x))) throw Error(ExitCode::no_solution, objective.failure());
+void StudyFunction::require_value(std::span<const double> x) {
+  if (!std::isfinite(value_at(x))) throw Error(ExitCode::no_solution, failure_);
 }
 
 static void require_squares(const app::StudyObjective& objective) {
@@ -125,7 +133,7 @@ static void require_squares(const app::StudyObjective& objective) {
 
 std::vector<double> StudyFunction::gradient(std::span<const double> x) {
   return evaluate(x, [&](app::StudyObjective& objective) {
-    require_value(objective, x);
+    require_value(x);
     return objective.gradient(x);
   });
 }
@@ -133,7 +141,7 @@ std::vector<double> StudyFunction::gradient(std::span<const double> x) {
 std::vector<double> StudyFunction::residuals(std::span<const double> x) {
   return evaluate(x, [&](app::StudyObjective& objective) {
     require_squares(objective);
-    require_value(objective, x);
+    require_value(x);
     return objective.residual_vector(x);
   });
 }
@@ -141,7 +149,7 @@ std::vector<double> StudyFunction::residuals(std::span<const double> x) {
 std::vector<double> StudyFunction::jacobian(std::span<const double> x) {
   return evaluate(x, [&](app::StudyObjective& objective) {
     require_squares(objective);
-    require_value(objective, x);
+    require_value(x);
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows =
         objective.residual_jacobian(x);
     return std::vector<double>(rows.data(), rows.data() + rows.size());

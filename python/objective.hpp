@@ -55,6 +55,8 @@ public:
 private:
   struct Parts;
   Parts& parts() const;
+  double value_at(std::span<const double> x);
+  void require_value(std::span<const double> x);
   template <class Work>
   auto evaluate(std::span<const double> x, Work work);
 
@@ -62,6 +64,8 @@ private:
   std::vector<ParameterBlock> parameters_;
   std::vector<std::string> warnings_;
   std::vector<double> start_, lower_, upper_;
+  std::vector<double> last_x_; ///< of the last value(); empty: none
+  double last_value_ = 0;
   std::string not_squares_, failure_;
   bool is_chi_squared_ = false;
 };

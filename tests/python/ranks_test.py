@@ -96,11 +96,11 @@ class Ranks(unittest.TestCase):
 
         def work():
             recoil.simulate(ball(), steps=1)
-            with recoil.ReducedObjective(study()) as f:
+            with recoil.ReducedObjective(study(ball(time={"dt": 0.004, "time_steps": 3}))) as f:
                 f.gradient(f.x0)
         work()
         before = number_of_next()
-        for _ in range(3):
+        for _ in range(2):
             work()
         self.assertEqual(number_of_next(), before)
 
