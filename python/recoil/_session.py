@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
+import socket
 import sys
 import weakref
 from collections.abc import Mapping
@@ -69,14 +71,20 @@ def source_of(document: Document, name: str) -> tuple[str, str]:
 
 
 class TemporaryFolder:
-    """A folder for temporary files that all ranks know and the first one removes. Collective."""
+    """A folder for temporary files that all ranks know; the last rank that removes it does so, as the others may still read. Collective."""
 
     def __init__(self, comm: int) -> None:
-        path, self._is_first = _core.make_temporary_folder(comm)
+        path, _ = _core.make_temporary_folder(comm)
         self.path = Path(path)
+        self._mark = self.path / f"used-by-{socket.gethostname()}-{os.getpid()}"
+        with contextlib.suppress(OSError):  # ranks on other machines need not see it
+            self._mark.touch()
 
     def remove(self) -> None:
-        if self._is_first:
+        """Not collective."""
+        with contextlib.suppress(OSError):
+            self._mark.unlink()
+        if not any(self.path.glob("used-by-*")):
             shutil.rmtree(self.path, ignore_errors=True)
 
     def remove_with(self, owner: object) -> None:

@@ -37,6 +37,17 @@ class Ranks(unittest.TestCase):
         np.testing.assert_allclose(run.trajectory.u, alone.trajectory.u, atol=1e-10)
         self.assertEqual(recoil.simulate(ball()).status, "done")
 
+    def test_a_temporary_folder_waits_for_the_last_rank(self):
+        run = recoil.simulate(ball(), steps=1)
+        folder = run.folder.parent
+        if WORLD.rank != WORLD.size - 1:
+            del run
+        WORLD.Barrier()
+        if WORLD.rank == WORLD.size - 1:
+            self.assertEqual(len(run.trajectory.u), 2)
+            del run
+            self.assertFalse(folder.exists())
+
     def test_groups_of_ranks_run_apart(self):
         group = WORLD.Split(WORLD.rank % 2)
         run = recoil.simulate(ball(), f"group{WORLD.rank % 2}", steps=2, comm=group)
