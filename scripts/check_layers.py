@@ -38,6 +38,8 @@ MACHINE_PATH = re.compile(r"(?<![\w./$})~-])/(?:home|root|Users|work|scratch)/[\
 # Rooms of solvers of scenes; their names, quoted or compared, and the type of what a scene holds for one of them tell
 # solvers apart.
 SOLVERS = "app/solvers"
+# Folders at the top whose sources and headers lie side by side.
+MAINS = {"drivers", "python"}
 KEY_PATTERN = re.compile(r'\.pattern = "(/[^"]+)"')
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SKIPPED_FOLDERS = {".git", "build", "__pycache__", ".cache"}
@@ -197,7 +199,7 @@ class Checker:
 
     def check_code(self, file, lines):
         parts = file.parts
-        inside = {"src": 1, "include": 2, "drivers": 0}.get(parts[0])
+        inside = {"src": 1, "include": 2, "drivers": 0, "python": 0}.get(parts[0])
         if inside is None or (parts[0] == "include" and len(parts) > 1 and parts[1] != "recoil"):
             if file.suffix in SOURCES and parts[0] in ("tests", "bench", "examples"):
                 self.check_outsider(file, lines)
@@ -216,7 +218,7 @@ class Checker:
             self.check_includes(file, folder, lines)
             self.check_types(file, lines)
             self.check_solvers(file, folder, lines)
-            if not folder.startswith("app/") and folder != "drivers":
+            if not folder.startswith("app/") and folder not in MAINS:
                 self.check_keys(file, lines)
 
     def check_includes(self, file, folder, lines):
@@ -230,7 +232,7 @@ class Checker:
                 self.check_public_include(file, number, folder, header)
             elif quote == '"':
                 owner = self.table.folder_of(header)
-                if owner is None and folder == "drivers" and (self.root / "drivers" / header).is_file():
+                if owner is None and folder in MAINS and (self.root / folder / header).is_file():
                     continue
                 if owner is None:
                     self.report(file, number, "folder",
@@ -259,7 +261,7 @@ class Checker:
                                                        "unnamed namespace")
 
     def check_solvers(self, file, folder, lines):
-        if self.asks_for_solver is None or folder.startswith(SOLVERS) or not (folder.startswith("app/") or folder == "drivers"):
+        if self.asks_for_solver is None or folder.startswith(SOLVERS) or not (folder.startswith("app/") or folder in MAINS):
             return
         for number, line in enumerate(lines, 1):
             if line.lstrip().startswith("//"):

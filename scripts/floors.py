@@ -75,7 +75,7 @@ def picture():
 
 def colour(folder):
     part = folder.split("/")[0]
-    return {"solvers": "#ffe2c2", "app": "#d6e8d4", "drivers": "#d6e8d4", "c": "#d6e8d4"}.get(part, "#dbe5f1")
+    return {"solvers": "#ffe2c2", "app": "#d6e8d4", "drivers": "#d6e8d4", "python": "#d6e8d4", "c": "#d6e8d4"}.get(part, "#dbe5f1")
 
 
 def group(folder):

@@ -6,5 +6,5 @@ cd "$root"
 
 options=(-i)
 [[ "${1:-}" == --check ]] && options=(--dry-run --Werror)
-find src include drivers examples tests bench \( -name '*.hpp' -o -name '*.cpp' \) -print0 |
+find src include drivers python examples tests bench \( -name '*.hpp' -o -name '*.cpp' \) -print0 |
   xargs -0 --no-run-if-empty -n 20 -P "$(nproc)" clang-format "${options[@]}"

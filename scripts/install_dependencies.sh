@@ -11,6 +11,7 @@ packages=(
   libopenblas0-serial # sparse Cholesky is two to five times faster than with the reference BLAS
   libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-numpy python3-h5py python3-matplotlib
+  python3-dev pybind11-dev python3-mpi4py python3-scipy # the Python package and its tests
   gmsh # meshes the inside of bodies anew when a shape is optimised
 )
 [[ "${1:-}" == --ci ]] && packages+=(clang-format clang-tidy coinor-libclp-dev doxygen)

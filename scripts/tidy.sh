@@ -14,7 +14,7 @@ if [[ -z "$database" ]]; then
   exit 2
 fi
 if [[ "${1:-}" == --all ]]; then
-  mapfile -t files < <(find src drivers -name '*.cpp')
+  mapfile -t files < <(find src drivers python -name '*.cpp')
 elif [[ "${1:-}" == *.cpp ]]; then
   files=("$@")
 else

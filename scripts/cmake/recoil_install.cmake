@@ -15,7 +15,7 @@ install(FILES ${PROJECT_BINARY_DIR}/recoilConfig.cmake ${PROJECT_BINARY_DIR}/rec
               ${CMAKE_CURRENT_LIST_DIR}/recoil_dependencies.cmake
         DESTINATION ${RECOIL_PACKAGE_DIR} COMPONENT development)
 
-# Scripts and jobs lie beside each other as in the repository, since they name each other.
+# Scripts, jobs and examples lie beside each other as in the repository, since they name each other.
 set(scripts ${PROJECT_SOURCE_DIR}/scripts)
 install(PROGRAMS ${scripts}/render.py ${scripts}/render_pieces.py ${scripts}/fracture_page.py ${scripts}/report.py
                  ${scripts}/starts.py
@@ -40,6 +40,7 @@ endforeach()
 install(
   CODE "
   set(version ${PROJECT_VERSION})
+  set(RECOIL_PYTHON_DIR \"${RECOIL_PYTHON_DIR}\")
   configure_file(\"${PROJECT_SOURCE_DIR}/packaging/modulefile\"
                  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/modulefiles/recoil/${PROJECT_VERSION}\" @ONLY)"
   COMPONENT module)

@@ -1,5 +1,5 @@
-# Debian packages by `cpack -G DEB`: recoil (the component runtime) and librecoil-dev (development). Two, since headers and static
-# libraries need compilers and headers of a dozen libraries, which no compute node should have to install.
+# Debian packages by `cpack -G DEB`: recoil (the component runtime), librecoil-dev (development) and python3-recoil (python). Headers
+# and static libraries need compilers and headers of a dozen libraries, which no compute node should have to install.
 set(RECOIL_MAINTAINER "The recoil authors <recoil@recoil.invalid>" CACHE STRING "Maintainer whom Debian packages name")
 
 set(CPACK_GENERATOR DEB)
@@ -8,6 +8,10 @@ set(CPACK_PACKAGE_CONTACT "${RECOIL_MAINTAINER}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "distributed differentiable solver for deformable bodies in contact")
 set(CPACK_COMPONENTS_ALL runtime development)
 set(debian_packages recoil librecoil-dev)
+if(RECOIL_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  list(APPEND debian_packages python3-recoil)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
@@ -46,6 +50,18 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
     "Static libraries, headers and a CMake package, with which other programs use
 what recoil consists of: meshes, finite elements, contact, solvers, adjoints.")
 
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-recoil)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${python_needed}, python3-numpy, python3-h5py, openmpi-bin")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-mpi4py, libopenblas0-serial")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-scipy, python3-torch, recoil")
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION
+    "Python package: runs scenes given as dictionaries or files, reads
+trajectories as numpy arrays, and gives the objective of a study with its
+exact gradient, residuals and Jacobian to optimisers, samplers and networks,
+on any number of MPI ranks.")
+
 # Debian's own folders need no search path in the program, and a package must have none.
 install(
   CODE "
@@ -53,6 +69,14 @@ install(
     file(RPATH_REMOVE FILE \"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_BINDIR}/recoil\")
   endif()"
   COMPONENT runtime)
+if(RECOIL_PYTHON)
+  install(
+    CODE "
+    if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+      file(RPATH_REMOVE FILE \"\$ENV{DESTDIR}/usr/${RECOIL_PYTHON_DIR}/recoil/$<TARGET_FILE_NAME:recoil_python>\")
+    endif()"
+    COMPONENT python)
+endif()
 
 # What Debian wants in /usr/share/doc of every package.
 file(STRINGS ${PROJECT_SOURCE_DIR}/packaging/changelog latest_change LIMIT_COUNT 1)

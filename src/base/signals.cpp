@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <span>
 #include <string>
 
 #include "recoil/base/error.hpp"
@@ -12,13 +14,16 @@ namespace recoil {
 
 namespace {
 
-constexpr int caught[] = {SIGUSR1, SIGTERM};
+constexpr int numbers_of_signals[] = {SIGUSR1, SIGTERM, SIGINT};
+std::size_t num_caught = 2; // the last one after catch_keyboard()
+std::span<const int> caught() { return {numbers_of_signals, num_caught}; }
 
 std::atomic<int> last_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may only touch lock-free objects");
 int alive = 0;
-bool held = false; // one of those alive is that of hold_until_exit()
-struct sigaction previous[2];
+bool held = false;      // one of those alive is that of hold_until_exit()
+bool installed = false; // the handlers stand
+struct sigaction previous[3];
 
 extern "C" void remember_signal(int number) { last_signal.store(number, std::memory_order_relaxed); }
 
@@ -30,25 +35,31 @@ struct sigaction remembering() {
   return action;
 }
 
-void begin() {
-  if (alive > 0) {
-    ++alive;
-    return;
-  }
+/// Puts the previous handlers of the first `count` signals back.
+void restore(std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) sigaction(numbers_of_signals[i], &previous[i], nullptr);
+  installed = false;
+}
+
+void install() {
   last_signal.store(0, std::memory_order_relaxed);
   const struct sigaction action = remembering();
-  for (int i = 0; i < 2; ++i) {
-    if (sigaction(caught[i], &action, &previous[i]) == 0) continue;
+  for (std::size_t i = 0; i < num_caught; ++i) {
+    if (sigaction(numbers_of_signals[i], &action, &previous[i]) == 0) continue;
     const std::string reason = std::strerror(errno);
-    if (i == 1) sigaction(caught[0], &previous[0], nullptr);
-    throw LibraryError("cannot handle signal " + std::to_string(caught[i]) + ": " + reason);
+    restore(i);
+    throw LibraryError("cannot handle signal " + std::to_string(numbers_of_signals[i]) + ": " + reason);
   }
-  alive = 1;
+  installed = true;
+}
+
+void begin() {
+  if (!installed) install();
+  ++alive;
 }
 
 void end() noexcept {
-  if (--alive > 0) return;
-  for (int i = 0; i < 2; ++i) sigaction(caught[i], &previous[i], nullptr);
+  if (--alive == 0) InterruptSignals::suspend();
 }
 
 } // namespace
@@ -69,6 +80,15 @@ void InterruptSignals::let_go() {
     std::raise(number);
 }
 
+void InterruptSignals::catch_keyboard() {
+  RECOIL_ASSERT(!installed);
+  num_caught = std::size(numbers_of_signals);
+}
+
+void InterruptSignals::suspend() noexcept {
+  if (installed) restore(num_caught);
+}
+
 bool InterruptSignals::pending() const noexcept { return signal() != 0; }
 int InterruptSignals::signal() const noexcept { return last_signal.load(std::memory_order_relaxed); }
 void InterruptSignals::clear() noexcept { last_signal.store(0, std::memory_order_relaxed); }
@@ -76,14 +96,14 @@ void InterruptSignals::clear() noexcept { last_signal.store(0, std::memory_order
 DeferredSignals::DeferredSignals() noexcept {
   sigset_t deferred;
   sigemptyset(&deferred);
-  for (const int number : caught) sigaddset(&deferred, number);
+  for (const int number : caught()) sigaddset(&deferred, number);
   pthread_sigmask(SIG_BLOCK, &deferred, &mask_before_);
 }
 
 DeferredSignals::~DeferredSignals() {
   const struct sigaction action = remembering();
-  if (alive > 0)
-    for (const int number : caught) sigaction(number, &action, nullptr);
+  if (installed)
+    for (const int number : caught()) sigaction(number, &action, nullptr);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 

@@ -28,7 +28,11 @@ bool petsc_is_alive() noexcept {
   return initialized == PETSC_TRUE && finalized == PETSC_FALSE;
 }
 
+/// Another library of the process has begun PETSc, and will end it.
+static bool begun_elsewhere = false;
+
 PetscSession::PetscSession(int* argc, char*** argv) {
+  begun_elsewhere = petsc_is_alive();
   keep_to_one_thread();
   choose_blas_kernels();
   take_blas_buffer();
@@ -41,6 +45,7 @@ PetscSession::PetscSession(int* argc, char*** argv) {
 
 PetscSession::~PetscSession() {
   PetscPopErrorHandler();
+  if (begun_elsewhere) return;
   SlepcFinalize();
   PetscFinalize();
 }

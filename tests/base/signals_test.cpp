@@ -112,6 +112,44 @@ TEST(InterruptSignals, end_the_process_that_lets_go) {
   EXPECT_TRUE(WIFSIGNALED(after) && WTERMSIG(after) == SIGTERM);
 }
 
+TEST(InterruptSignals, are_given_back_between_calls) {
+  const int status = status_of_process([] {
+    std::signal(SIGTERM, previous_handler);
+    previous_calls = 0;
+    const InterruptSignals outlives_the_calls;
+    {
+      const InterruptSignals of_a_call;
+      std::raise(SIGTERM);
+      if (!of_a_call.pending() || previous_calls != 0) _exit(1);
+      InterruptSignals::suspend();
+    }
+    std::raise(SIGTERM);
+    if (previous_calls != 1) _exit(2);
+    const InterruptSignals of_the_next;
+    if (of_the_next.pending()) _exit(3);
+    std::raise(SIGTERM);
+    if (!of_the_next.pending() || previous_calls != 1) _exit(4);
+  });
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(InterruptSignals, count_the_keyboard_where_they_are_asked_to) {
+  const int before = status_of_process([] {
+    const InterruptSignals signals;
+    std::raise(SIGINT);
+  });
+  EXPECT_TRUE(WIFSIGNALED(before) && WTERMSIG(before) == SIGINT);
+  const int after = status_of_process([] {
+    InterruptSignals::catch_keyboard();
+    const InterruptSignals signals;
+    std::raise(SIGINT);
+    if (signals.signal() != SIGINT) _exit(1);
+  });
+  ASSERT_TRUE(WIFEXITED(after));
+  EXPECT_EQ(WEXITSTATUS(after), 7);
+}
+
 TEST(DeferredSignals, wait_for_its_end_whatever_handlers_a_library_leaves) {
   const int status = status_of_process([] {
     InterruptSignals signals;

@@ -80,7 +80,7 @@ def main():
         (tools / "python3").write_text(f"#!/bin/sh\nexec {sys.executable} \"$@\"\n")
         (tools / "python3").chmod(0o755)
         environment = dict(ENVIRONMENT, PATH=f"{tools}:{os.environ['PATH']}", RECOIL=str(ROOT), MPLBACKEND="Agg",
-                           PYTHONDONTWRITEBYTECODE="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+                           PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(Path(recoil.program).parent / "python"), OMPI_MCA_rmaps_base_oversubscribe="1")
         page, = (PAGES / f"{name}.md" for name in recoil.rest)
         follow(page, folder, environment)
         for picture in re.findall(r"\]\(images/([^)]+)\)", page.read_text()):

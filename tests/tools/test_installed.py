@@ -20,13 +20,25 @@ class Installed(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.prefix = Path(cls.temporary.name).resolve() / "prefix"
-        for component in ("runtime", "module"):
+        for component in ("runtime", "module", "python"):
             subprocess.run([os.environ["CMAKE"], "--install", os.environ["BUILD"], "--prefix", cls.prefix, "--component", component],
                            check=True, stdout=subprocess.DEVNULL)
 
     def test_program_reads_an_installed_job(self):
         scene = self.prefix / "share/recoil/jobs/demo/scene.json"
         subprocess.run([self.prefix / "bin/recoil", "validate", scene], check=True, stdout=subprocess.DEVNULL)
+
+    def test_python_package(self):
+        found = list(self.prefix.glob("lib*/python3*/*/recoil/__init__.py"))
+        if not found:
+            self.skipTest("built without the Python package, or installed elsewhere")
+        try:
+            import h5py, numpy  # noqa: F401
+        except ImportError as error:
+            self.skipTest(str(error))
+        scene = self.prefix / "share/recoil/jobs/demo/scene.json"
+        subprocess.run([sys.executable, "-B", "-c", f"import recoil; recoil.validate({str(scene)!r})"], check=True,
+                       env={**os.environ, "PYTHONPATH": str(found[0].parents[1])})
 
     def test_scripts_find_each_other(self):
         try:

@@ -22,9 +22,15 @@ public:
   /// delivered to the handler from before, by default the end of the process.
   static void let_go();
 
+  /// Counts Ctrl-C (SIGINT) among the signals from now on, for programs that go on after it. @pre none lives.
+  static void catch_keyboard();
+  /// Gives the signals back to the previous handlers until the next one is made, though others live: for
+  /// programs in which nothing runs between two calls. What has come stays known.
+  static void suspend() noexcept;
+
   /// True once a signal has come. Not collective.
   bool pending() const noexcept;
-  /// Number of the last signal that came (SIGUSR1, SIGTERM), 0 for none.
+  /// Number of the last signal that came (SIGUSR1, SIGTERM, SIGINT), 0 for none.
   int signal() const noexcept;
   /// Forgets the signals that have come.
   void clear() noexcept;

@@ -98,12 +98,12 @@ RunReport describe_summary(const fs::path& folder) {
 } // namespace
 
 std::string validate_scene(const parallel::Communicator& comm, const std::filesystem::path& path,
-                           const SolverKinds& solvers) {
+                           const SolverKinds& solvers, const std::string& text) {
   LogOptions log;
   log.rank = comm.rank();
   log.level = LogLevel::warning;
   initialize_log(log);
-  LoadedScene loaded = load_scene(comm, path, solvers);
+  LoadedScene loaded = load_scene(comm, path, solvers, text);
   // The problem may take the meshes.
   const std::vector<mesh::SurfaceMesh> obstacles = loaded.geometry.obstacles;
   const SceneReport found = loaded.solver->validate(comm, loaded);

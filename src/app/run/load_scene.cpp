@@ -5,10 +5,13 @@
 namespace recoil::app {
 
 LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem::path& path,
-                       const SolverKinds& solvers) {
+                       const SolverKinds& solvers, const std::string& text) {
   const SceneFormat& format = solvers.format();
-  SceneFile first =
-      parallel::collectively(comm, [&] { return comm.rank() == 0 ? read_scene(path, format) : SceneFile(); });
+  SceneFile first = parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return SceneFile();
+    if (text.empty()) return read_scene(path, format);
+    return parse_scene(text, path.string(), std::filesystem::current_path(), format);
+  });
   comm.broadcast(first.resolved);
   comm.broadcast(first.locations);
   LoadedScene loaded;

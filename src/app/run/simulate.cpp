@@ -67,7 +67,8 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::open(comm, options.restart));
     require_same_inputs(comm, *folder);
   }
-  LoadedScene loaded = load_scene(comm, continues ? folder->scene() : options.scene, solvers);
+  LoadedScene loaded = continues ? load_scene(comm, folder->scene(), solvers)
+                                 : load_scene(comm, options.scene, solvers, options.text);
   if (!continues) {
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, options.output));
     folder->begin(comm, loaded.file.resolved);

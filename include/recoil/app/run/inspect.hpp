@@ -11,10 +11,10 @@ class SolverKinds;
 
 /// Reads a scene with all its meshes and builds its problem as `simulate` does, up to the check of the
 /// initial state. Returns a report of bodies, sizes, element quality and warnings on rank 0, an empty text
-/// elsewhere. Writes no file and solves nothing. Collective. @throws InputError on every rank for the first
-/// thing that is wrong.
+/// elsewhere. Writes no file and solves nothing. `text` as load_scene() takes it. Collective. @throws
+/// InputError on every rank for the first thing that is wrong.
 std::string validate_scene(const parallel::Communicator& comm, const std::filesystem::path& scene,
-                           const SolverKinds& solvers);
+                           const SolverKinds& solvers, const std::string& text = {});
 
 /// What `recoil info` tells.
 struct RunReport {

@@ -16,6 +16,7 @@ class SolverKinds;
 /// What the command line of `recoil simulate` says.
 struct SimulateOptions {
   std::filesystem::path scene;       ///< for a new run
+  std::string text;                  ///< of a scene that has no file, as load_scene() takes it
   std::filesystem::path output;      ///< run folder of a new run
   std::filesystem::path restart;     ///< run folder to continue; excludes the two above
   std::optional<std::int64_t> steps; ///< stop when this many steps are done in all

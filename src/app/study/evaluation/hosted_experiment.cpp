@@ -2,6 +2,8 @@
 #include "recoil/app/solvers/list/all_solvers.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -102,10 +104,10 @@ std::vector<double> HostedExperiment::sum_over_group(const DesignSpace& space,
   return by_values;
 }
 
-ExperimentFactor HostedExperiment::factorise(const DesignSpace& space, std::span<const double> x) {
+HostedExperiment::Directions HostedExperiment::directions(const DesignSpace& space,
+                                                          std::span<const double> x) {
   const std::size_t n = space.num_variables();
-  std::vector<ParameterValues> directions;
-  std::vector<std::size_t> variables;
+  Directions result;
   std::vector<double> dx(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     dx[i] = 1;
@@ -115,17 +117,87 @@ ExperimentFactor HostedExperiment::factorise(const DesignSpace& space, std::span
       return std::ranges::any_of(changes_of_one, [](double change) { return change != 0; });
     });
     if (!comm_.any(changes)) continue;
-    directions.push_back(std::move(direction));
-    variables.push_back(i);
+    result.changes.push_back(std::move(direction));
+    result.variables.push_back(i);
   }
+  return result;
+}
+
+ExperimentFactor HostedExperiment::factorise(const DesignSpace& space, std::span<const double> x) {
+  const std::size_t n = space.num_variables();
+  auto [changes, variables] = directions(space, x);
   const ParameterValues q = values_of(space, space.values(x));
-  const inverse::ResidualChanges found = objective_.jacobian(q, directions);
+  const inverse::ResidualChanges found = objective_.jacobian(q, changes);
   if (!found.failure.empty()) return {{}, name_options(found.failure)};
   const Eigen::MatrixXd own = inverse::triangular_factor(comm_, found.columns, objective_.residuals(q));
   variables.push_back(n); // the residuals themselves
   Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(n + 1, n + 1);
   for (std::size_t k = 0; k < variables.size(); ++k) factor.col(variables[k]).head(own.rows()) = own.col(k);
   return {{factor.data(), factor.data() + factor.size()}, ""};
+}
+
+ExperimentRows HostedExperiment::find_residuals(const DesignSpace& space, std::span<const double> x) {
+  const ParameterValues q = values_of(space, space.values(x));
+  const inverse::ObjectiveValue found = objective_.value(q);
+  if (!found.failure.empty()) return {{}, name_options(found.failure)};
+  return {gather_rows({objective_.residuals(q)}), ""};
+}
+
+ExperimentJacobian HostedExperiment::differentiate(const DesignSpace& space, std::span<const double> x) {
+  const auto [changes, variables] = directions(space, x);
+  const ParameterValues q = values_of(space, space.values(x));
+  inverse::ResidualChanges found = objective_.jacobian(q, changes);
+  if (!found.failure.empty()) return {{{}, name_options(found.failure)}};
+  const std::vector<double> residuals = objective_.residuals(q);
+  std::vector<std::vector<double>> columns(space.num_variables(), std::vector<double>(residuals.size(), 0.0));
+  for (std::size_t k = 0; k < variables.size(); ++k) columns[variables[k]] = std::move(found.columns[k]);
+  columns.push_back(residuals);
+  return {{gather_rows(columns), ""}};
+}
+
+/// The numbers of this rank behind those of lower ones. Collective.
+static std::vector<double> concatenate(const parallel::Communicator& comm, std::span<const double> own) {
+  const GlobalIndex first = comm.exclusive_scan(std::ssize(own));
+  std::vector<double> all(comm.sum(std::ssize(own)), 0.0);
+  std::ranges::copy(own, all.begin() + first);
+  comm.sum(all); // every entry is that of one rank, so the sums are exact
+  return all;
+}
+
+/// Places of the rows of all ranks, which stand one rank behind the other, by time, objective, point and
+/// component.
+static std::vector<std::size_t> order_of_rows(const parallel::Communicator& comm, const ResidualRows& own) {
+  using Row = ResidualRows::Row;
+  std::vector<std::vector<double>> keys;
+  for (double (*const key)(const Row&) :
+       {+[](const Row& row) { return row.label.time; },
+        +[](const Row& row) { return static_cast<double>(row.term); },
+        +[](const Row& row) { return static_cast<double>(row.label.point); },
+        +[](const Row& row) { return static_cast<double>(row.label.component); },
+        +[](const Row& row) { return static_cast<double>(row.label.line); }}) {
+    std::vector<double> of_own;
+    std::ranges::transform(own.rows, std::back_inserter(of_own), key);
+    keys.push_back(concatenate(comm, of_own));
+  }
+  std::vector<std::size_t> order(keys[0].size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    for (const std::vector<double>& key : keys)
+      if (key[a] != key[b]) return key[a] < key[b];
+    return false;
+  });
+  return order;
+}
+
+/// Puts the rows of all ranks into order, one column behind the other.
+std::vector<double> HostedExperiment::gather_rows(const std::vector<std::vector<double>>& columns) {
+  if (!row_order_) row_order_ = order_of_rows(comm_, model_->residual_rows());
+  std::vector<double> result;
+  for (const std::vector<double>& column : columns) {
+    const std::vector<double> all = concatenate(comm_, column);
+    for (const std::size_t row : *row_order_) result.push_back(all[row]);
+  }
+  return result;
 }
 
 ExperimentProduct HostedExperiment::multiply(const DesignSpace& space, std::span<const double> values,

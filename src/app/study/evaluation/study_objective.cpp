@@ -370,6 +370,38 @@ std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const doubl
                                       [&](HostedExperiment& one) { return one.summarise(*space_, values); });
 }
 
+std::vector<double> StudyObjective::residual_vector(std::span<const double> x) {
+  std::vector<double> result;
+  for (const auto& rows : look_at<ExperimentRows>(
+           "residuals", x, [&](HostedExperiment& one) { return one.find_residuals(*space_, x); }))
+    result.insert(result.end(), rows.columns.begin(), rows.columns.end());
+  const std::vector<double> of_prior = prior_.residuals(x);
+  result.insert(result.end(), of_prior.begin(), of_prior.end());
+  return result;
+}
+
+Eigen::MatrixXd StudyObjective::residual_jacobian(std::span<const double> x) {
+  const auto results = differentiate<ExperimentJacobian>(
+      "Jacobian", [&](HostedExperiment& one) { return one.differentiate(*space_, x); }, x);
+  const Eigen::Index n = std::ssize(x);
+  Eigen::Index rows = prior_.num_rows();
+  for (const ExperimentJacobian& one : results) rows += std::ssize(one.columns) / (n + 1);
+  Eigen::MatrixXd jacobian(rows, n);
+  Eigen::Index first = 0;
+  for (const ExperimentJacobian& one : results) {
+    const Eigen::Index count = std::ssize(one.columns) / (n + 1);
+    jacobian.middleRows(first, count) = Eigen::Map<const Eigen::MatrixXd>(one.columns.data(), count, n);
+    first += count;
+  }
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(n, i);
+    const std::vector<double> column = prior_.whiten(std::span(unit.data(), unit.size()));
+    jacobian.col(i).tail(std::ssize(column)) =
+        Eigen::Map<const Eigen::VectorXd>(column.data(), std::ssize(column));
+  }
+  return jacobian;
+}
+
 std::vector<ExperimentPeaks> StudyObjective::peaks(std::span<const double> x) {
   const std::vector<double> values = space_->values(x);
   return look_at<ExperimentPeaks>("peaks", x,

@@ -16,9 +16,13 @@ namespace recoil::app {
 
 namespace {
 
-StudyFile read_on_all_ranks(const parallel::Communicator& comm, const std::filesystem::path& path) {
-  StudyFile first =
-      parallel::collectively(comm, [&] { return comm.rank() == 0 ? read_study(path) : StudyFile(); });
+StudyFile read_on_all_ranks(const parallel::Communicator& comm, const std::filesystem::path& path,
+                            const std::string& text) {
+  StudyFile first = parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return StudyFile();
+    if (text.empty()) return read_study(path);
+    return parse_study(text, path.string(), std::filesystem::current_path());
+  });
   comm.broadcast(first.resolved);
   comm.broadcast(first.locations);
   return parallel::collectively(comm,
@@ -28,8 +32,8 @@ StudyFile read_on_all_ranks(const parallel::Communicator& comm, const std::files
 } // namespace
 
 LoadedStudy load_study(const parallel::Communicator& comm, const std::filesystem::path& path,
-                       const Interrupts& interrupts) {
-  LoadedStudy loaded{read_on_all_ranks(comm, path), {}, {}, {}};
+                       const Interrupts& interrupts, const std::string& text) {
+  LoadedStudy loaded{read_on_all_ranks(comm, path, text), {}, {}, {}};
   const Study& study = loaded.file.study;
   std::vector<Scene> scenes;
   std::vector<int> dims;
@@ -57,7 +61,8 @@ ExitCode work_on_study(const parallel::Communicator& comm, const StudyCommand& c
   std::optional<StudyFolder> folder;
   if (continues) folder.emplace(StudyFolder::open(comm, command, options.restart));
   const bool known = continues && folder->require_inputs(comm);
-  LoadedStudy loaded = load_study(comm, continues ? folder->study() : options.study, interrupts);
+  LoadedStudy loaded = continues ? load_study(comm, folder->study(), interrupts)
+                                 : load_study(comm, options.study, interrupts, options.text);
   const Study& study = loaded.file.study;
   if (!continues) folder.emplace(StudyFolder::create(comm, command, options.output, study));
   start_log(comm, options.console, folder->log());

@@ -83,6 +83,21 @@ struct ExperimentFactor {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, failure, seconds)
 };
 
+/// The residuals of an experiment, of all ranks.
+struct ExperimentRows {
+  static constexpr const char* what = "rows";
+  std::vector<double> columns; ///< r
+  std::string failure;         ///< why there are none; empty if there are
+  double seconds = 0;
+  static constexpr auto array = &ExperimentRows::columns;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentRows, failure, seconds)
+};
+
+/// Their derivatives, too: [dr/dx r] column by column.
+struct ExperimentJacobian : ExperimentRows {
+  static constexpr const char* what = "jacobian";
+};
+
 /// The bits of numbers in short: FNV-1a with 64 bits.
 std::string name_of_numbers(std::span<const double> x);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "recoil/app/study/evaluation/design_space.hpp"
@@ -47,6 +48,11 @@ public:
   /// J = |r|^2, by tangent-linear sweeps. Columns of variables that the experiment does not know are zero.
   /// @pre the objective is a sum of squares, here and below.
   ExperimentFactor factorise(const DesignSpace& space, std::span<const double> x);
+  /// r at the variables x, of all ranks: by rising time of their observations, then by objective, point and
+  /// component.
+  ExperimentRows find_residuals(const DesignSpace& space, std::span<const double> x);
+  /// [dr/dx r], with rows as find_residuals() has them; as factorise().
+  ExperimentJacobian differentiate(const DesignSpace& space, std::span<const double> x);
   /// (dr/dq)' (dr/dq) times `change`, num_values() numbers like `change` itself, q the values: by a
   /// tangent-linear and a reverse sweep.
   ExperimentProduct multiply(const DesignSpace& space, std::span<const double> values,
@@ -61,13 +67,21 @@ public:
 private:
   inverse::KnownRun find_known_run(const inverse::ForwardProblem& problem) const;
   std::vector<double> sum_over_group(const DesignSpace& space, const ParameterValues& gradient) const;
+  /// The changes of the values in the experiment with the variables that act in it, at x.
+  struct Directions {
+    std::vector<ParameterValues> changes;
+    std::vector<std::size_t> variables;
+  };
+  Directions directions(const DesignSpace& space, std::span<const double> x);
+  std::vector<double> gather_rows(const std::vector<std::vector<double>>& columns);
 
   const parallel::Communicator& comm_;
   std::unique_ptr<ExperimentModel> model_;
   inverse::ReducedObjective objective_;
   std::filesystem::path known_runs_;
   std::string near_;
-  std::vector<std::vector<std::size_t>> numbers_; ///< of DesignSpace, per field and entry
+  std::vector<std::vector<std::size_t>> numbers_;     ///< of DesignSpace, per field and entry
+  std::optional<std::vector<std::size_t>> row_order_; ///< of all residuals, once they are asked for
 };
 
 } // namespace recoil::app

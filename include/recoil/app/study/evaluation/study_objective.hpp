@@ -97,6 +97,12 @@ public:
   /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
   /// where an experiment fails. @pre it is a sum of squares.
   std::vector<ExperimentResiduals> residuals(std::span<const double> x);
+  /// r with J = |r|^2: the residuals of the experiments in the order of the study, each in that of
+  /// HostedExperiment::find_residuals(), then those of what is known beforehand. The same rows at all x;
+  /// those of observations are in the same order on any number of ranks. @throws, @pre as residuals().
+  std::vector<double> residual_vector(std::span<const double> x);
+  /// dr/dx with the rows of residual_vector(), by tangent-linear sweeps. @throws, @pre as that.
+  Eigen::MatrixXd residual_jacobian(std::span<const double> x);
   /// The largest forces that are compared with observed ones, by experiment; as residuals().
   std::vector<ExperimentPeaks> peaks(std::span<const double> x);
   /// How many data the sum of squares has.

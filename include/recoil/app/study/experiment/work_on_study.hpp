@@ -22,10 +22,10 @@ struct LoadedStudy {
   std::vector<std::string> warnings;
 };
 
-/// Reads a study and its scenes. Collective. @throws InputError on every rank, Error of
-/// ExitCode::interrupted.
+/// Reads a study and its scenes; `text` as in StudyOptions. Collective. @throws InputError on every rank,
+/// Error of ExitCode::interrupted.
 LoadedStudy load_study(const parallel::Communicator& comm, const std::filesystem::path& path,
-                       const Interrupts& interrupts);
+                       const Interrupts& interrupts, const std::string& text = {});
 
 using WorkOnStudy = std::function<ExitCode(LoadedStudy&, StudyFolder&, const Interrupts&)>;
 
