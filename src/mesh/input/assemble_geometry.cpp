@@ -36,6 +36,10 @@ void check_source(const GeometrySpec& spec) {
     throw InputError(describe(spec),
                      "STL holds surfaces, which can be obstacles (is_obstacle) only; a deformable body needs "
                      "a mesh of tetrahedra");
+  if (spec.repair && !spec.is_obstacle)
+    throw InputError(describe(spec),
+                     "repair mends surfaces, of obstacles or of bodies that particles fill; a mesh "
+                     "of tetrahedra is mended by its mesh generator. Leave it out");
   if (!spec.is_obstacle && spec.extract != Extract::volume)
     throw InputError(
         describe(spec),
@@ -85,6 +89,7 @@ struct Body {
 
 Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim, std::vector<EmptySelection>& empty) {
   const std::string where = describe(spec);
+  for (auto& p : raw.vertices) p *= spec.file_scale;
   Body body;
   body.mesh = body_mesh(std::move(raw), where);
   if (body.mesh.dim != dim)

@@ -19,6 +19,8 @@ struct BodyMesh {
   std::vector<std::array<std::int32_t, 4>> cells;
   std::vector<std::int32_t> tags;        ///< stored volume tag of each cell
   std::vector<std::int64_t> cell_source; ///< index of the cell, or of its unrefined ancestor, in the file
+  std::vector<std::array<std::int32_t, 3>> facets; ///< in physical groups of the file, as RawMesh has them
+  std::vector<std::int32_t> facet_tags;            ///< the group of each
 };
 
 /// The cells of highest dimension of a file: tetrahedra, else triangles.
