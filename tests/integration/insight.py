@@ -99,7 +99,8 @@ def against_regression(recoil):
     check("candidate" not in str(found["residuals"]) and "u_bar3" not in found["per_objective"] and "dropped" not in found,
           "candidates have no part in the fit")
     following = found["next_experiments"]
-    gains = [0.5 * np.log(1 + (POINTS @ POINTS) / E**2 / SD**2 / information) for E in candidate_moduli]
+    before = information + 1 / t**2  # what is known without data is its size
+    gains = [0.5 * np.log(1 + (POINTS @ POINTS) / E**2 / SD**2 / before) for E in candidate_moduli]
     check([entry["experiment"] for entry in following] == ["bar4", "bar3"], "the softer bar is the better next experiment")
     check(close(following[0]["gain"], gains[1], 1e-4) and close(following[1]["gain"], gains[0], 1e-4), "gains: half of the log of determinants")
     after = (information + (POINTS @ POINTS) / candidate_moduli[1]**2 / SD**2)**-0.5

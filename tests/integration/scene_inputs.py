@@ -57,7 +57,7 @@ def write_gmsh(path, vertices, cells, facets, order=1, bend=0.0):
         return result
 
     lines = []
-    for dim, (group, items) in [(2, entry) for entry in facets.items()] + [(3, (4, cells))]:
+    for dim, (group, items) in [(2, entry) for entry in facets.values()] + [(3, (4, cells))]:
         for corners in items:
             listed = corners if order == 1 else with_middles(corners)
             kind = {(2, 1): 2, (3, 1): 4, (2, 2): 9, (3, 2): 11}[dim, order]
@@ -249,15 +249,17 @@ def cube_triangles(size, centre, inwards=False):
 def repair(recoil):
     rng = np.random.default_rng(1)
     sound = cube_triangles(0.02, np.zeros(3)) + cube_triangles(0.008, np.zeros(3), inwards=True)
-    broken = []
+    broken, known = [], set()
     for k, triangle in enumerate(sound):
-        moved = [p + 1e-9 * rng.normal(size=3) for p in triangle]
+        # What is merged goes to where the first one is; a lattice is another one in a box that is no box to the last digit.
+        moved = [p + (1e-9 * rng.normal(size=3) if tuple(p) in known else 0) for p in triangle]
+        known.update(tuple(p) for p in triangle)
         broken.append(moved[::-1] if k in (1, 4, 7, 14) else moved)
     broken.append([broken[0][0], broken[0][1], broken[0][0] + 1e-9])
     broken.append(broken[2])
 
     def particles(path, **more):
-        return {"geometry": [dict({"name": "shell", "mesh": path, "particles": {"radius": 0.001}}, **more)],
+        return {"geometry": [dict({"name": "shell", "mesh": path, "particles": {"radius": 0.00093}}, **more)],
                 "materials": [{"type": "BondedParticles", "body": "shell", "E": 1e6, "nu": 0.2, "rho": 1000}],
                 "solver": {"type": "bonded_particles"}, "time": {"dt": 1e-4, "time_steps": 1}}
 

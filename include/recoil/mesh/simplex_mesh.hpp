@@ -3,9 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -23,11 +21,6 @@ struct RawMesh {
   std::vector<std::int32_t> points;           ///< vertices of no other primitive
   std::vector<std::int32_t> tetrahedron_tags; ///< physical tag of each tetrahedron's entity, 0 if none
   std::vector<std::int32_t> triangle_tags;
-  /// Boundary facets of Gmsh files in physical groups: triangles of a mesh of tetrahedra, edges (the last
-  /// entry is -1) of one of triangles; and the physical tag of each, of several the lowest one first.
-  std::vector<std::array<std::int32_t, 3>> facets;
-  std::vector<std::int32_t> facet_tags;
-  std::map<std::pair<int, std::int32_t>, std::string> group_names; ///< by dimension and physical tag
 };
 
 /// Id of a boundary facet that no selection matched; matches no boundary condition.

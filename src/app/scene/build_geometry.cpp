@@ -178,10 +178,14 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape
                                  : "needs `mesh` (a file) or `generator`");
   if (entry.has("mesh")) spec.mesh = entry["mesh"].text();
   spec.file_scale = file_scale_of(entry, units);
-  if (const Item repair = entry["repair"]; repair.is_number())
-    spec.repair = repair.number();
-  else if (repair.flag())
-    spec.repair = 1e-6;
+  // Shapes have no such key.
+  if (entry.has("repair")) {
+    const Item repair = entry["repair"];
+    if (repair.is_number())
+      spec.repair = repair.number();
+    else if (repair.flag())
+      spec.repair = 1e-6;
+  }
   if (entry.has("generator")) spec.generator = build_generator(entry["generator"]);
   for (const char* name : {"point", "normal"})
     if (entry.has(name)) entry[name].fail("belongs to an entry with \"type\": \"plane\"");

@@ -122,7 +122,7 @@ private:
     groups.where = document_.locations.describe("/geometry/" + std::to_string(k));
     groups.file = entry.value("mesh", "");
     if (in_lower_case(std::filesystem::path(groups.file).extension().string()) != ".msh") return groups;
-    mesh::RawMesh raw;
+    mesh::FileMesh raw;
     try {
       raw = mesh::read_mesh(groups.file);
     } catch (const InputError& error) {

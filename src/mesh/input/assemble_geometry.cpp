@@ -87,7 +87,7 @@ struct Body {
   Eigen::AlignedBox3d box;
 };
 
-Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim, std::vector<EmptySelection>& empty) {
+Body build_body(const GeometrySpec& spec, FileMesh&& raw, int dim, std::vector<EmptySelection>& empty) {
   const std::string where = describe(spec);
   for (auto& p : raw.vertices) p *= spec.file_scale;
   Body body;
@@ -178,7 +178,7 @@ std::map<std::string, int> count_uses(std::span<const GeometrySpec> specs) {
 
 } // namespace
 
-const RawMesh& MeshFiles::load(const std::filesystem::path& path) {
+const FileMesh& MeshFiles::load(const std::filesystem::path& path) {
   const auto [entry, is_new] = files_.try_emplace(path.string());
   if (is_new) {
     try {
@@ -191,7 +191,7 @@ const RawMesh& MeshFiles::load(const std::filesystem::path& path) {
   return entry->second;
 }
 
-RawMesh MeshFiles::take(const std::filesystem::path& path) {
+FileMesh MeshFiles::take(const std::filesystem::path& path) {
   load(path);
   return std::move(files_.extract(path.string()).mapped());
 }
@@ -244,10 +244,11 @@ AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim
   std::vector<std::string> obstacle_names;
   for (const auto& spec : specs) {
     check_source(spec);
-    RawMesh raw = spec.generator ? generate(*spec.generator, spec.where) : naming_entry(spec, [&] {
-      const bool last = --uses[spec.mesh.string()] == 0;
-      return last ? files.take(spec.mesh) : files.load(spec.mesh);
-    });
+    FileMesh raw = spec.generator ? FileMesh{generate(*spec.generator, spec.where), {}, {}, {}}
+                                  : naming_entry(spec, [&] {
+                                      const bool last = --uses[spec.mesh.string()] == 0;
+                                      return last ? files.take(spec.mesh) : files.load(spec.mesh);
+                                    });
     if (spec.is_obstacle) {
       scene.obstacles.push_back(obstacle_surface(std::move(raw), spec, dim));
       obstacle_names.push_back(describe(spec));

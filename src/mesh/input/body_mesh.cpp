@@ -283,11 +283,16 @@ BodyMesh body_mesh(RawMesh&& raw, const std::string& where) {
                "can do with edges and points");
   }
   mesh.tags.resize(mesh.cells.size(), 0);
-  mesh.facets = std::move(raw.facets);
-  mesh.facet_tags = std::move(raw.facet_tags);
   mesh.vertices = std::move(raw.vertices);
   mesh.cell_source.resize(mesh.cells.size());
   std::iota(mesh.cell_source.begin(), mesh.cell_source.end(), std::int64_t{0});
+  return mesh;
+}
+
+BodyMesh body_mesh(FileMesh&& file, const std::string& where) {
+  BodyMesh mesh = body_mesh(static_cast<RawMesh&&>(file), where);
+  mesh.facets = std::move(file.facets);
+  mesh.facet_tags = std::move(file.facet_tags);
   return mesh;
 }
 

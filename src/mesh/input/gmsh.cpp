@@ -245,7 +245,7 @@ void GmshMesh::keep_facets() {
   }
 }
 
-RawMesh GmshMesh::finish(FileCursor& cursor) && {
+FileMesh GmshMesh::finish(FileCursor& cursor) && {
   if (!has_nodes_) cursor.fail("the file has no section $Nodes");
   if (!has_elements_) cursor.fail("the file has no section $Elements");
   const std::size_t lowest_wanted = !mesh_.tetrahedra.empty() ? 3 : !mesh_.triangles.empty() ? 2 : 1;
@@ -275,7 +275,7 @@ RawMesh GmshMesh::finish(FileCursor& cursor) && {
   return std::move(mesh_);
 }
 
-RawMesh read_gmsh(FileCursor& cursor) {
+FileMesh read_gmsh(FileCursor& cursor) {
   GmshMesh mesh;
   GmshEntities entities;
   GmshFormat format;

@@ -76,7 +76,7 @@ public:
   /// The elements of the highest dimension, each once, and the facets in groups. Fails if some elements are
   /// no simplices of first or second order; warns of those in several groups, and of curved ones, whose edges
   /// are straight now.
-  RawMesh finish(FileCursor& cursor) &&;
+  FileMesh finish(FileCursor& cursor) &&;
 
 private:
   std::int32_t index(FileCursor& cursor, std::int64_t tag) const;
@@ -84,7 +84,7 @@ private:
   void straighten(FileCursor& cursor, int type, const std::int64_t* node_tags);
   void keep_facets();
 
-  RawMesh mesh_;
+  FileMesh mesh_;
   std::vector<std::int32_t> edge_tags_;
   std::size_t curved_ = 0; ///< edges of elements of second order that were not straight
   double curvature_ = 0;   ///< how far their middles were from those of straight edges, as a share of an edge
