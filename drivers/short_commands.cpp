@@ -6,6 +6,7 @@
 #include "recoil/app/run/inspect.hpp"
 #include "recoil/app/scene/scene_format.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
+#include "recoil/app/study/gradient/gradient.hpp"
 #include "recoil/app/study/input/read_study.hpp"
 #include "recoil/base/signals.hpp"
 
@@ -27,14 +28,16 @@ std::string schema_text(const std::string& kind, bool markdown) {
 void add_validate(CLI::App& app, Run& run) {
   auto scenes = std::make_shared<std::vector<std::string>>();
   CLI::App* command =
-      app.add_subcommand("validate", "Check scenes or shapes and their meshes without solving");
-  command->add_option("scene", *scenes, "Files of scenes or shapes (JSON)")->required();
+      app.add_subcommand("validate", "Check scenes, studies or shapes and their meshes without solving");
+  command->add_option("scene", *scenes, "Files of scenes, studies or shapes (JSON)")->required();
   command->callback([scenes, &run] {
     run = [scenes](const parallel::Communicator& comm) {
       InterruptSignals::let_go();
       for (const std::string& scene : *scenes)
         std::cout << (app::is_shape_file(comm, scene) ? app::validate_shape(comm, scene)
-                                                      : app::validate_scene(comm, scene, app::all_solvers()))
+                      : app::is_study_file(comm, scene)
+                          ? app::validate_study(comm, scene)
+                          : app::validate_scene(comm, scene, app::all_solvers()))
                   << std::flush;
       return ExitCode::done;
     };

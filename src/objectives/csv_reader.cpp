@@ -19,14 +19,21 @@ namespace recoil::objectives {
 
 namespace {
 
-struct Unit {
+struct ColumnUnit {
   const char* name;
   double factor; ///< SI per unit
 };
 
+/// What the numbers of a column without a unit are in, in SI.
+const char* si_unit_of(ColumnKind kind) {
+  if (kind == ColumnKind::time) return "s";
+  if (kind == ColumnKind::length) return "m";
+  return kind == ColumnKind::force ? "N" : "1";
+}
+
 /// What is written with a Greek mu is looked up with u.
-const std::vector<Unit>& units_of(ColumnKind kind) {
-  static const std::map<ColumnKind, std::vector<Unit>> all{
+const std::vector<ColumnUnit>& units_of(ColumnKind kind) {
+  static const std::map<ColumnKind, std::vector<ColumnUnit>> all{
       {ColumnKind::text, {}},
       {ColumnKind::time, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}}},
       {ColumnKind::length,
@@ -97,8 +104,8 @@ std::string units_listed(ColumnKind kind) { return list_names(names_of(units_of(
 
 } // namespace
 
-CsvReader::CsvReader(const parallel::Communicator& comm, const std::filesystem::path& path)
-    : text_(read_everywhere(comm, path)), name_(path.string()) {
+CsvReader::CsvReader(const parallel::Communicator& comm, const std::filesystem::path& path, UnitSystem units)
+    : units_(std::move(units)), text_(read_everywhere(comm, path)), name_(path.string()) {
   read_header();
 }
 
@@ -160,11 +167,11 @@ void CsvReader::take_unit(HeaderCell& cell, const Column& column) const {
   const auto& units = units_of(column.kind);
   if (units.empty()) fail("column '" + cell.name + "' holds no numbers and has no unit; leave it out");
   const auto found = std::ranges::find(units, with_latin_mu(cell.unit),
-                                       [](const Unit& unit) { return std::string(unit.name); });
+                                       [](const ColumnUnit& unit) { return std::string(unit.name); });
   if (found == units.end())
     fail("'" + cell.unit + "' is no unit of column '" + cell.name +
          "'; known here: " + units_listed(column.kind));
-  cell.factor = found->factor;
+  cell.factor = found->factor * units_.per(si_unit_of(column.kind));
 }
 
 void CsvReader::expect(const std::vector<Column>& columns, const std::vector<std::vector<Column>>& one_of) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "recoil/base/units.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::objectives {
@@ -21,12 +22,13 @@ struct Column {
 
 /// A CSV file as instruments and spreadsheets export it: comma, semicolon or tab between the cells, whichever
 /// the header has; empty lines and lines that begin with # are skipped. The header is the first line that is
-/// left, `name`, `name [unit]` or `name (unit)` for each column; numbers are converted to SI.
+/// left, `name`, `name [unit]` or `name (unit)` for each column; numbers with a unit are converted.
 class CsvReader {
 public:
   /// Reads file and header. Collective; only rank 0 touches the file. @throws InputError "file:line: .." on
   /// every rank.
-  CsvReader(const parallel::Communicator& comm, const std::filesystem::path& path);
+  /// @param units to which numbers with a unit are converted.
+  CsvReader(const parallel::Communicator& comm, const std::filesystem::path& path, UnitSystem units = {});
 
   /// Says which columns the file must have, in any order, and of which further lists it may have one; others
   /// are refused, and units that do not belong to a column or that only some columns of a kind have.
@@ -38,7 +40,7 @@ public:
   /// Goes to the next row; false at the end.
   bool next();
   std::string_view text(std::size_t column) const { return cells_[column]; }
-  /// The number in a cell [SI]; nothing where it is empty or NaN. @throws InputError for anything else.
+  /// The number in a cell; nothing where it is empty or NaN. @throws InputError for anything else.
   std::optional<double> number_or_gap(std::size_t column) const;
   /// The number in a column; a gap is refused.
   double number(std::size_t column) const;
@@ -53,7 +55,7 @@ private:
   struct HeaderCell {
     std::string name, unit; ///< as written; empty: none
     bool has_unit = false;
-    double factor = 1; ///< SI per unit
+    double factor = 1; ///< units of the result per unit
   };
 
   bool next_line(std::string_view& line);
@@ -62,6 +64,7 @@ private:
   void take_unit(HeaderCell& cell, const Column& column) const;
   void require_units_of_all(const std::vector<Column>& known) const;
 
+  UnitSystem units_;
   std::string text_, name_;
   std::size_t position_ = 0;
   int line_ = 0;

@@ -92,8 +92,7 @@ public:
   std::vector<double> values(const ObservedState& state) override {
     enter(state);
     linalg::Vector forces(reaction_.layout);
-    for (const auto& [potential, factor] : reaction_.summands)
-      potential->add_gradient(state.u, factor, forces.write_owned());
+    potentials::add_gradients<dim>(reaction_.summands, state.u, forces.write_owned());
     return on_first(direction_.dot(forces));
   }
 

@@ -97,10 +97,11 @@ public:
   std::vector<ResidualLabel> residual_labels(double time) const override {
     std::vector<ResidualLabel> labels;
     for (const std::int32_t point : observable_->points()) {
-      const Point inverse_sd = target(point, time).inverse_sd;
+      const auto observed = target(point, time);
       for (int i = 0; i < width; ++i)
-        labels.push_back(
-            {point, i, time, inverse_sd[i] != 0, compared_.tracks[point].line_at(abscissa(time))});
+        labels.push_back({point, i, time, observed.inverse_sd[i] != 0,
+                          compared_.tracks[point].line_at(abscissa(time)), observed.position[i],
+                          observed.inverse_sd[i]});
     }
     return labels;
   }

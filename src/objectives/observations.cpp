@@ -163,13 +163,15 @@ std::vector<double> Track<dim>::observation_times() const {
 
 template <int dim>
 Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
-                      const std::array<std::string_view, 3>& observed, Measured measured) {
-  CsvReader reader(comm, path);
+                      const std::array<std::string_view, 3>& observed, Measured measured,
+                      const UnitSystem& units) {
+  CsvReader reader(comm, path, units);
   return read_rows(reader, SampleColumns<dim>(reader, {}, observed, kind_of(measured)));
 }
 
-Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path) {
-  CsvReader reader(comm, path);
+Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path,
+                     const UnitSystem& units) {
+  CsvReader reader(comm, path, units);
   const bool is_load_curve = reader.has("displacement") && !reader.has("time");
   const SampleColumns<1> columns(reader, {}, {"force"}, ColumnKind::force,
                                  is_load_curve ? Column{"displacement", ColumnKind::length}
@@ -185,10 +187,10 @@ Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::
 }
 
 template <int dim>
-std::map<std::string, Track<dim>> read_marker_tracks(const parallel::Communicator& comm,
-                                                     const std::filesystem::path& path,
-                                                     const std::vector<std::string>& markers) {
-  CsvReader reader(comm, path);
+std::map<std::string, Track<dim>>
+read_marker_tracks(const parallel::Communicator& comm, const std::filesystem::path& path,
+                   const std::vector<std::string>& markers, const UnitSystem& units) {
+  CsvReader reader(comm, path, units);
   const SampleColumns<dim> columns(reader, {{"marker", ColumnKind::text}}, {"x", "y", "z"},
                                    ColumnKind::length);
   const std::size_t marker_column = reader.find("marker");
@@ -209,9 +211,10 @@ std::map<std::string, Track<dim>> read_marker_tracks(const parallel::Communicato
 
 template <int dim>
 std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicator& comm,
-                                                     const std::filesystem::path& path) {
+                                                     const std::filesystem::path& path,
+                                                     const UnitSystem& units) {
   constexpr std::array<const char*, 3> axes{"x", "y", "z"};
-  CsvReader reader(comm, path);
+  CsvReader reader(comm, path, units);
   std::vector<Column> rest;
   for (int i = 0; i < dim; ++i) rest.push_back({axes[i], ColumnKind::length});
   const SampleColumns<dim> columns(reader, rest, {"ux", "uy", "uz"}, ColumnKind::length);
@@ -238,14 +241,15 @@ std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicato
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template struct Track<dim>;                                                                                \
   template Track<dim> read_track(const parallel::Communicator&, const std::filesystem::path&,                \
-                                 const std::array<std::string_view, 3>&, Measured);                          \
+                                 const std::array<std::string_view, 3>&, Measured, const UnitSystem&);       \
   template std::map<std::string, Track<dim>> read_marker_tracks(                                             \
-      const parallel::Communicator&, const std::filesystem::path&, const std::vector<std::string>&);         \
-  template std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicator&,               \
-                                                                const std::filesystem::path&);
+      const parallel::Communicator&, const std::filesystem::path&, const std::vector<std::string>&,          \
+      const UnitSystem&);                                                                                    \
+  template std::vector<PointTrack<dim>> read_displacement_field(                                             \
+      const parallel::Communicator&, const std::filesystem::path&, const UnitSystem&);
 template struct Track<1>;
 template Track<1> read_track(const parallel::Communicator&, const std::filesystem::path&,
-                             const std::array<std::string_view, 3>&, Measured);
+                             const std::array<std::string_view, 3>&, Measured, const UnitSystem&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -31,8 +31,9 @@ geometry::StencilPoints<dim> stencil(const Eigen::Matrix<double, dim, 1>& x, con
   return points;
 }
 
-PolygonFaces<2> read_segments(const parallel::Communicator& comm, const std::filesystem::path& path) {
-  CsvReader reader(comm, path);
+PolygonFaces<2> read_segments(const parallel::Communicator& comm, const std::filesystem::path& path,
+                              const UnitSystem& units) {
+  CsvReader reader(comm, path, units);
   reader.expect({{"x", ColumnKind::length}, {"y", ColumnKind::length}}, {});
   const std::size_t x = reader.find("x"), y = reader.find("y");
   PolygonFaces<2> segments;
@@ -97,9 +98,10 @@ struct ClosestFace {
 } // namespace
 
 template <int dim>
-PolygonFaces<dim> read_polygon(const parallel::Communicator& comm, const std::filesystem::path& path) {
+PolygonFaces<dim> read_polygon(const parallel::Communicator& comm, const std::filesystem::path& path,
+                               const UnitSystem& units) {
   if constexpr (dim == 2)
-    return read_segments(comm, path);
+    return read_segments(comm, path, units);
   else
     return read_triangles(comm, path);
 }
@@ -150,7 +152,8 @@ std::unique_ptr<Objective<dim>> make_polygon_target(Region<dim> region,
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template class Polygon<dim>;                                                                               \
-  template PolygonFaces<dim> read_polygon<dim>(const parallel::Communicator&, const std::filesystem::path&); \
+  template PolygonFaces<dim> read_polygon<dim>(const parallel::Communicator&, const std::filesystem::path&,  \
+                                               const UnitSystem&);                                           \
   template std::unique_ptr<Objective<dim>> make_polygon_target(                                              \
       Region<dim>, std::shared_ptr<const Polygon<dim>>, potentials::FacetSelection);
 RECOIL_INSTANTIATE(2)

@@ -47,7 +47,7 @@ TEST(Documentation, UnitsAreSi) {
   for (const auto& section : scene_keys().sections)
     for (const auto& key : section.keys)
       if (key.unit) {
-        EXPECT_TRUE(is_si_unit(key.unit, key.unit)) << key.pattern;
+        EXPECT_EQ(unit_factor(key.unit, key.unit, {}), 1) << key.pattern;
       }
 }
 
@@ -61,16 +61,28 @@ TEST(JsonSchema, KnowsNestedKeys) {
 }
 
 TEST(Units, SpellingsOfOneUnit) {
-  EXPECT_TRUE(is_si_unit("N/m^2", "Pa"));
-  for (const char* odd : {"m^--", "m^5-", "m^-", "m^999999999999"}) EXPECT_FALSE(is_si_unit(odd, "m")) << odd;
-  EXPECT_TRUE(is_si_unit("kg m^-1 s^-2", "Pa"));
-  EXPECT_TRUE(is_si_unit("kg*m/s^2", "N"));
-  EXPECT_TRUE(is_si_unit("", nullptr));
-  EXPECT_TRUE(is_si_unit("rad/s", "1/s"));
-  EXPECT_FALSE(is_si_unit("MPa", "Pa"));
-  EXPECT_FALSE(is_si_unit("m", nullptr));
-  EXPECT_FALSE(is_si_unit("m/s", "m/s^2"));
-  EXPECT_FALSE(is_si_unit("deg", "rad"));
+  EXPECT_EQ(unit_factor("N/m^2", "Pa", {}), 1);
+  for (const char* odd : {"m^--", "m^5-", "m^-", "m^999999999999"})
+    EXPECT_FALSE(unit_factor(odd, "m", {})) << odd;
+  EXPECT_EQ(unit_factor("kg m^-1 s^-2", "Pa", {}), 1);
+  EXPECT_EQ(unit_factor("kg*m/s^2", "N", {}), 1);
+  EXPECT_EQ(unit_factor("", nullptr, {}), 1);
+  EXPECT_EQ(unit_factor("rad/s", "1/s", {}), 1);
+  EXPECT_EQ(unit_factor("MPa", "Pa", {}), 1e6);
+  EXPECT_FALSE(unit_factor("m", nullptr, {}));
+  EXPECT_FALSE(unit_factor("m/s", "m/s^2", {}));
+  EXPECT_FALSE(unit_factor("deg", "rad", {}));
+}
+
+TEST(Units, FactorsBetweenSystems) {
+  const UnitSystem small{"mm", "g", "ms"}, engineer{"mm", "t", "s"};
+  EXPECT_NEAR(*unit_factor("Pa", "Pa", small) / 1e-6, 1, 1e-14);
+  EXPECT_NEAR(*unit_factor("MPa", "Pa", engineer), 1, 1e-14);
+  EXPECT_NEAR(*unit_factor("N", "N", small), 1, 1e-14);
+  EXPECT_NEAR(*unit_factor("kg/m^3", "kg/m^3", engineer) / 1e-12, 1, 1e-14);
+  EXPECT_NEAR(*unit_factor("m/s^2", "m/s^2", small) / 1e-3, 1, 1e-14);
+  EXPECT_NEAR(*unit_factor("J", "J", engineer) / 1e3, 1, 1e-14);
+  EXPECT_EQ(unit_factor("deg", "deg", small), 1);
 }
 
 } // namespace

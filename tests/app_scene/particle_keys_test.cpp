@@ -16,13 +16,14 @@ using nlohmann::json;
 /// What scenes of bonded particles use.
 const std::set<std::string> used{
     // The file.
-    "/common", "/patch", "/root_path", "/units", "/gravity", "/space", "/space/advanced",
+    "/common", "/patch", "/root_path", "/units", "/units/length", "/units/mass", "/units/time", "/gravity",
+    "/space", "/space/advanced",
     // Geometry: shapes that particles fill, and obstacles.
-    "/geometry", "/geometry/*/name", "/geometry/*/type", "/geometry/*/mesh", "/geometry/*/generator",
-    "/geometry/*/generator/type", "/geometry/*/generator/size", "/geometry/*/generator/radius",
-    "/geometry/*/generator/height", "/geometry/*/generator/divisions", "/geometry/*/enabled",
-    "/geometry/*/is_obstacle", "/geometry/*/extract", "/geometry/*/point", "/geometry/*/normal",
-    "/geometry/*/transformation", "/geometry/*/transformation/translation",
+    "/geometry", "/geometry/*/name", "/geometry/*/type", "/geometry/*/mesh", "/geometry/*/unit",
+    "/geometry/*/repair", "/geometry/*/generator", "/geometry/*/generator/type", "/geometry/*/generator/size",
+    "/geometry/*/generator/radius", "/geometry/*/generator/height", "/geometry/*/generator/divisions",
+    "/geometry/*/enabled", "/geometry/*/is_obstacle", "/geometry/*/extract", "/geometry/*/point",
+    "/geometry/*/normal", "/geometry/*/transformation", "/geometry/*/transformation/translation",
     "/geometry/*/transformation/scale", "/geometry/*/transformation/dimensions",
     "/geometry/*/transformation/rotation", "/geometry/*/transformation/rotation_mode", "/geometry/*/array",
     "/geometry/*/array/size", "/geometry/*/array/offset", "/geometry/*/array/relative",
@@ -44,7 +45,7 @@ const std::set<std::string> used{
     "/contact/friction_pairs", "/contact/friction_pairs/*/bodies", "/contact/friction_pairs/*/coefficient",
     "/contact/epsv", "/solver", "/solver/type", "/solver/nonlinear", "/solver/contact",
     "/solver/contact/barrier_stiffness", "/solver/contact/friction_iterations", "/solver/advanced", "/output",
-    "/output/every", "/output/chunk"};
+    "/output/every", "/output/times", "/output/chunk"};
 
 /// Beginnings of patterns that belong to particles, their conditions and their selections.
 const std::vector<std::string> used_below{"/solver/bonded_particles",

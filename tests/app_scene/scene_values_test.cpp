@@ -225,5 +225,38 @@ TEST(SceneValues, NumbersWithUnits) {
   EXPECT_EQ(scene.time.steps, 4);
 }
 
+TEST(SceneValues, UnitsOfTheScene) {
+  const auto file = read_changed(
+      R"({"units": {"length": "mm", "mass": "t", "time": "s"}, "gravity": [0, {"value": -9.81, "unit": "m/s^2"}, -3],
+          "materials": {"type": "NeoHookean", "nu": 0, "E": {"value": 2, "unit": "GPa"}},
+          "time": {"tend": {"value": 1, "unit": "min"}, "dt": 30}, "output": {"times": [{"value": 30000, "unit": "ms"}]}})");
+  const Scene& scene = file.scene;
+  EXPECT_EQ(scene.units, (UnitSystem{"mm", "t", "s"}));
+  EXPECT_NEAR(constant(*elements_of(scene).materials[0].find("E")), 2000, 1e-9);
+  EXPECT_NEAR(constant(elements_of(scene).materials[0].rho), 1e-12, 1e-24);
+  EXPECT_NEAR(scene.gravity[1], -9810, 1e-9);
+  EXPECT_EQ(scene.gravity[2], -3);
+  EXPECT_EQ(scene.time.steps, 2);
+  EXPECT_THAT(scene.output.steps, ElementsAre(1));
+  // Defaults that are filled in, and those that are not.
+  EXPECT_NEAR(scene.contact.epsv, 1, 1e-12);
+  EXPECT_NEAR(scene.contact.dhat, 1, 1e-12);
+  // What another rank reads is converted no more.
+  const SceneFile again = read_resolved(file.resolved, file.locations, "scene.json", all_solvers().format());
+  EXPECT_EQ(again.resolved, file.resolved);
+  EXPECT_EQ(again.scene.contact.dhat, scene.contact.dhat);
+  EXPECT_EQ(again.scene.gravity, scene.gravity);
+}
+
+TEST(SceneValues, UnitsHaveNames) {
+  const UnitSystem engineer{"mm", "t", "s"};
+  EXPECT_EQ(engineer.name_of("Pa"), "MPa");
+  EXPECT_EQ(engineer.name_of("N"), "N");
+  EXPECT_EQ(engineer.name_of("J"), "mJ");
+  EXPECT_EQ(engineer.name_of("kg/m^3"), "t/mm^3");
+  EXPECT_EQ(engineer.name_of("m/s"), "mm/s");
+  EXPECT_EQ(UnitSystem{}.name_of("1/Pa"), "1/Pa");
+}
+
 } // namespace
 } // namespace recoil::app

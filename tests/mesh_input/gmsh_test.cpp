@@ -259,11 +259,56 @@ $EndElements
   EXPECT_THAT(warning_of(binary41<std::uint64_t>(false), {15, 15}), HasSubstr("2 to 15 \"volume\" and 16"));
 }
 
+/// Triangles of second order with a curved edge, in two groups, and lines in a third and a fourth.
+TEST(Gmsh22, SecondOrderAndFacetsOfGroups) {
+  const std::string text = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
+                           R"($PhysicalNames
+3
+2 6 "left half"
+1 3 "rim"
+1 2 "base"
+$EndPhysicalNames
+$Nodes
+9
+1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+5 0.5 0.1 0
+6 1 0.5 0
+7 0.5 0.5 0
+8 0.5 1 0
+9 0 0.5 0
+$EndNodes
+$Elements
+5
+1 8 2 2 1 1 2 5
+2 1 2 3 2 3 4
+3 1 2 2 2 3 4
+4 9 2 6 1 1 2 3 5 6 7
+5 9 2 5 1 1 3 4 7 8 9
+$EndElements
+)";
+  ::testing::internal::CaptureStderr();
+  const FileMesh mesh = read_text("a.msh", text);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("1 edges of elements of second order"), HasSubstr("by up to 10")));
+  EXPECT_THAT(mesh.triangles, ElementsAre(ElementsAre(0, 1, 2), ElementsAre(0, 2, 3)));
+  EXPECT_THAT(mesh.triangle_tags, ElementsAre(6, 5));
+  EXPECT_EQ(mesh.vertices.size(), 9u);
+  EXPECT_EQ(mesh.vertices[4], Eigen::Vector3d(0.5, 0, 0));
+  EXPECT_THAT(mesh.facets, ElementsAre(ElementsAre(0, 1, -1), ElementsAre(2, 3, -1), ElementsAre(2, 3, -1)));
+  EXPECT_THAT(mesh.facet_tags, ElementsAre(2, 2, 3));
+  EXPECT_EQ(mesh.group_names.at({2, 6}), "left half");
+  EXPECT_EQ(mesh.group_names.at({1, 3}), "rim");
+  EXPECT_TRUE(mesh.edges.empty());
+}
+
 TEST(Gmsh, ErrorsNamePlaceAndRemedy) {
   EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 4 0 2 3 4 6"),
               AllOf(HasSubstr("a.msh:20"), HasSubstr("node 6"), HasSubstr("does not define")));
-  EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 11 0 2 3 4 5 1 1 1 1 1 1"),
-              AllOf(HasSubstr("a.msh:20"), HasSubstr("10-node tetrahedron"), HasSubstr("ElementOrder = 1")));
+  EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 29 0 2 3 4 5 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"),
+              AllOf(HasSubstr("a.msh:20"), HasSubstr("20-node tetrahedron"), HasSubstr("ElementOrder = 1")));
   EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 7 0 1 2 3 4 5"),
               AllOf(HasSubstr("5-node pyramid"), HasSubstr("simplices")));
   EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 777 0 2 3 4 5"), HasSubstr("unknown element type 777"));

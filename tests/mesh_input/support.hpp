@@ -23,7 +23,7 @@ inline std::filesystem::path write_file(const std::filesystem::path& path, std::
 }
 
 /// Reads `content` as a file of the given name.
-inline RawMesh read_text(const std::string& name, std::string_view content) {
+inline FileMesh read_text(const std::string& name, std::string_view content) {
   const recoil::testing::TemporaryFolder folder;
   return read_mesh(write_file(folder / name, content));
 }

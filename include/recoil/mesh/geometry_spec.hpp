@@ -61,11 +61,14 @@ struct FileSelection {
 }; ///< ids per facet or element, or rows "id v0 v1 .."
 struct IdOffsetSelection {
   int id_offset;
-}; ///< volumes: added to the stored ids
+}; ///< volumes, facets: added to the stored ids
+struct GroupSelection {
+  int group;
+}; ///< physical tag in a Gmsh file
 
 using SelectionShape =
     std::variant<BoxSelection, SphereSelection, CylinderSelection, AxisSelection, PlaneSelection,
-                 ThresholdSelection, EverythingSelection, FileSelection, IdOffsetSelection>;
+                 ThresholdSelection, EverythingSelection, FileSelection, IdOffsetSelection, GroupSelection>;
 
 /// One entry of a selection list; the first entry that matches gives the id.
 struct Selection {
@@ -92,6 +95,8 @@ struct GeometrySpec {
   std::string where;          ///< JSON pointer, for messages
   std::filesystem::path mesh; ///< empty when generated
   std::optional<Generator> generator;
+  double file_scale = 1;        ///< units of the scene per unit of the mesh file
+  std::optional<double> repair; ///< of surfaces: vertices nearer than this share of the diagonal are one
   Transformation transformation;
   bool normalize_mesh = false;
   int n_refs = 0;

@@ -7,6 +7,7 @@
 #include "recoil/objectives/observable.hpp"
 #include "recoil/objectives/region.hpp"
 #include "recoil/potentials/contact/contact_potentials.hpp"
+#include "recoil/potentials/summand.hpp"
 
 namespace recoil::objectives {
 
@@ -30,13 +31,9 @@ std::unique_ptr<Observable<dim>> observe_contact_forces(Region<dim> region,
 /// vector d.
 template <int dim>
 struct Reaction {
-  struct Summand {
-    potentials::Potential<dim>* potential;
-    double factor;
-  };
   std::shared_ptr<const linalg::VectorLayout>
       layout; ///< of gradients: d is along the first numbers of a block
-  std::vector<Summand> summands;
+  std::vector<potentials::Summand<dim>> summands;
   std::vector<std::unique_ptr<potentials::Potential<dim>>> owned; ///< summands that no problem has
   std::vector<char> nodes;                                        ///< per owned block: it counts
   Eigen::Matrix<double, dim, 1> direction;

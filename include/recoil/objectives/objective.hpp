@@ -34,6 +34,7 @@ struct ResidualLabel {
   double time = 0;            ///< of the observation [s]
   bool is_observed = true;    ///< else nothing was observed, and the residual is 0 whatever the state is
   std::int32_t line = 0;      ///< of the observation in its file; 0 where it lies between two of them
+  double observed = 0, inverse_sd = 0; ///< the number that was observed, and 1 over its standard deviation
 };
 
 /// Names of what an objective compares with observations, the same on all ranks.

@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include "recoil/base/units.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::objectives {
@@ -55,25 +56,27 @@ struct Track {
 /// says. Components that are empty or NaN were not observed. Collective; only rank 0 touches the file.
 /// @param columns what is observed; the first `dim` count.
 /// @param measured is the length [m], strain or force [N] that was observed.
+/// @param units to which numbers with a unit in the header are converted; others are taken as they are.
 /// @throws InputError "file:line: .." on every rank: no such file, another header, a row of another number of
 /// columns, what is not a finite number, times that do not increase, an observation without its sd, nothing
 /// observed at all.
 template <int dim>
 Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
                       const std::array<std::string_view, 3>& columns = {"x", "y", "z"},
-                      Measured measured = Measured::length);
+                      Measured measured = Measured::length, const UnitSystem& units = {});
 
 /// Forces, in the column `force`, over `time` or over `displacement`, which increases or decreases strictly;
 /// else as read_track(). Collective. @throws InputError as read_track().
-Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path);
+Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path,
+                     const UnitSystem& units = {});
 
 /// Reads tracks with a column `marker`: one track per name in `markers`, in any order of rows, times strictly
 /// increasing for each marker. Collective.
 /// @throws InputError also for a marker that is not in `markers` and one of `markers` without observations.
 template <int dim>
-std::map<std::string, Track<dim>> read_marker_tracks(const parallel::Communicator& comm,
-                                                     const std::filesystem::path& path,
-                                                     const std::vector<std::string>& markers);
+std::map<std::string, Track<dim>>
+read_marker_tracks(const parallel::Communicator& comm, const std::filesystem::path& path,
+                   const std::vector<std::string>& markers, const UnitSystem& units = {});
 
 /// A point by its rest position, and what was observed of it.
 template <int dim>
@@ -87,6 +90,7 @@ struct PointTrack {
 /// occur. Points that were never seen are left out. Collective.
 template <int dim>
 std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicator& comm,
-                                                     const std::filesystem::path& path);
+                                                     const std::filesystem::path& path,
+                                                     const UnitSystem& units = {});
 
 } // namespace recoil::objectives

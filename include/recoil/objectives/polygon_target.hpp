@@ -19,7 +19,8 @@ using PolygonFaces = std::vector<std::array<Eigen::Matrix<double, dim, 1>, dim>>
 /// observations are written; it is closed where the last vertex is the first one again. In 3D a mesh of
 /// triangles, as mesh::read_mesh reads it. Collective. @throws InputError on every rank for anything else.
 template <int dim>
-PolygonFaces<dim> read_polygon(const parallel::Communicator& comm, const std::filesystem::path& path);
+PolygonFaces<dim> read_polygon(const parallel::Communicator& comm, const std::filesystem::path& path,
+                               const UnitSystem& units = {});
 
 /// A polygon or a surface as an aim of points: where they are, less the closest point of it.
 template <int dim>

@@ -146,7 +146,7 @@ Shape build_shape(Document document) {
   add_what_scenes_have(document.root);
   const Item root(document.root, "", document.locations);
   Shape shape;
-  shape.geometry = build_geometry(root);
+  shape.geometry = build_geometry(root, document.units);
   if (shape.geometry.entries.empty()) root["geometry"].fail("has no enabled entry; leave one enabled");
   check_names(shape.geometry);
   shape.cage = read_cage(root, shape.geometry);

@@ -31,7 +31,8 @@ constexpr ChangedRow changed_rows[] = {
     {"/geometry/*/n_refs", "Levels of uniform refinement."},
 };
 constexpr std::string_view absent_rows[] = {"/geometry/*/is_obstacle", "/geometry/*/extract",
-                                            "/geometry/*/point", "/geometry/*/normal"};
+                                            "/geometry/*/unit",        "/geometry/*/repair",
+                                            "/geometry/*/point",       "/geometry/*/normal"};
 constexpr std::string_view selections_pattern =
     "/geometry/*/{volume_selection,surface_selection,point_selection}";
 constexpr const char* selection_doc =

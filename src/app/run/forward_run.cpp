@@ -1,5 +1,6 @@
 #include "recoil/app/run/forward_run.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
@@ -117,7 +118,11 @@ stepping::TimeOptions time_options(const Scene& scene) {
 }
 
 RunOptions run_options(const Scene& scene) {
-  return {scene.time.steps, scene.output.every, scene.output.chunk};
+  return {scene.time.steps, scene.output.every, scene.output.chunk, scene.output.steps};
+}
+
+bool RunOptions::stores(GlobalIndex step) const {
+  return stored.empty() ? step % store_every == 0 : std::ranges::binary_search(stored, step);
 }
 
 ForwardRun::ForwardRun(const parallel::Communicator& comm, stepping::Solver& solver, RunOutput& output,
@@ -266,7 +271,7 @@ stepping::StepOutcome ForwardRun::one_step(GlobalIndex last) {
   return solver_.advance(
       [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
         const bool stored =
-            !record.completes_nominal || solver_.step() % options_.store_every == 0 || solver_.step() == last;
+            !record.completes_nominal || options_.stores(solver_.step()) || solver_.step() == last;
         // What is kept beside the trajectory is there before the state: a run that was killed in between
         // drops it.
         if (observe_) observe_(record, u, v);

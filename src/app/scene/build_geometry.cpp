@@ -3,6 +3,7 @@
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/geometry.hpp"
 #include "recoil/app/scene/item.hpp"
+#include "recoil/app/scene/keys.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -155,7 +156,17 @@ void build_obstacle_id(const Item& entry, mesh::GeometrySpec& spec, std::vector<
     if (entry.has(name)) warnings.push_back(entry[name].where() + ": has no effect on an obstacle");
 }
 
-mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape,
+/// Units of the scene per unit of the mesh file.
+double file_scale_of(const Item& entry, const UnitSystem& units) {
+  const std::string name = entry.has("unit") ? entry["unit"].text() : "";
+  if (name.empty()) return 1;
+  if (!entry.has("mesh")) entry["unit"].fail("is of mesh files, and this entry has none; leave it out");
+  const std::optional<double> factor = unit_factor(name, "m", units);
+  if (!factor) entry["unit"].fail("is no unit of length: " + entry["unit"].dump() + "; write \"mm\", say");
+  return *factor;
+}
+
+mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape, const UnitSystem& units,
                                     std::vector<std::string>& warnings) {
   mesh::GeometrySpec spec;
   spec.name = entry["name"].text();
@@ -166,6 +177,15 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape
     entry.fail(entry.has("mesh") ? "has both `mesh` and `generator`; keep one"
                                  : "needs `mesh` (a file) or `generator`");
   if (entry.has("mesh")) spec.mesh = entry["mesh"].text();
+  spec.file_scale = file_scale_of(entry, units);
+  // Shapes have no such key.
+  if (entry.has("repair")) {
+    const Item repair = entry["repair"];
+    if (repair.is_number())
+      spec.repair = repair.number();
+    else if (repair.flag())
+      spec.repair = 1e-6;
+  }
   if (entry.has("generator")) spec.generator = build_generator(entry["generator"]);
   for (const char* name : {"point", "normal"})
     if (entry.has(name)) entry[name].fail("belongs to an entry with \"type\": \"plane\"");
@@ -192,8 +212,14 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape
       spec.volume_selection = build_selections(entry["volume_selection"], warnings);
     if (entry.has("surface_selection"))
       spec.surface_selection = build_selections(entry["surface_selection"], warnings);
-    if (entry.has("point_selection"))
+    if (entry.has("point_selection")) {
       spec.point_selection = build_selections(entry["point_selection"], warnings);
+      for (const mesh::Selection& selection : spec.point_selection)
+        if (std::holds_alternative<mesh::GroupSelection>(selection.shape))
+          throw InputError(selection.where,
+                           "vertices and particles have no physical groups; select them by their "
+                           "places, or take the group in `surface_selection`");
+    }
   }
   return spec;
 }
@@ -213,14 +239,14 @@ void check_sphere_transformation(const Item& entry) {
     scale.fail("spheres stay spheres: write one positive number");
 }
 
-Geometry build_geometry(const Item& root, HasOwnShape has_own_shape) {
+Geometry build_geometry(const Item& root, const UnitSystem& units, HasOwnShape has_own_shape) {
   Geometry geometry;
   for (const auto& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag()) continue;
     if (entry["type"].text() == "plane")
       geometry.planes.push_back(build_plane(entry));
     else
-      geometry.entries.push_back(build_mesh_entry(entry, has_own_shape, geometry.warnings));
+      geometry.entries.push_back(build_mesh_entry(entry, has_own_shape, units, geometry.warnings));
   }
   return geometry;
 }

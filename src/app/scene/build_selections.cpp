@@ -21,6 +21,7 @@ const std::vector<Form>& forms() {
       {"axis", {"axis", "position"}},
       {"plane", {"normal", "point"}},
       {"file", {"file"}},
+      {"group", {"group"}},
   };
   return all;
 }
@@ -38,7 +39,7 @@ const Form* form_of(const Item& entry) {
 
 void warn_of_unused(const Item& entry, const Form* used, std::vector<std::string>& warnings) {
   for (const char* name :
-       {"threshold", "center", "radius", "p1", "p2", "axis", "position", "normal", "point", "file"})
+       {"threshold", "center", "radius", "p1", "p2", "axis", "position", "normal", "point", "file", "group"})
     if (entry.has(name) && !(used && std::ranges::count(used->keys, std::string_view(name)) > 0)) {
       if (!used) entry.fail(std::string("`") + name + "` does not make a shape by itself");
       warnings.push_back(entry[name].where() + ": not looked at, the " + used->name +
@@ -70,6 +71,7 @@ mesh::SelectionShape shape_of(const Item& entry, const std::string& form) {
     if (!(normal.norm() > 0)) entry["normal"].fail("must not be zero");
     return mesh::PlaneSelection{entry["point"].vector(), normal};
   }
+  if (form == "group") return mesh::GroupSelection{entry["group"].integer()};
   return mesh::FileSelection{entry["file"].text()};
 }
 

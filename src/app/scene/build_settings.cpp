@@ -3,6 +3,8 @@
 #include <limits>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/base/suggest.hpp"
@@ -76,6 +78,26 @@ void check_friction_pairs(const Item& list, const Scene& scene) {
   }
 }
 
+/// The steps that end at the times asked for.
+void build_output_times(const Item& item, const TimeSpec& time, OutputSpec& output) {
+  if (output.every != 1) item.fail("excludes `every`; keep one");
+  if (time.kind == TimeKind::statics)
+    item.fail("a static scene has one solution, which is stored; leave it out");
+  for (const auto& entry : item.items()) {
+    const double nearest = std::round((entry.number() - time.t0) / time.dt);
+    const int step = int(std::clamp(nearest, 0.0, double(time.steps)));
+    // Times are written with few digits, and a third of a second is no short number.
+    if (nearest != step || std::abs(time.time_of_step(step) - entry.number()) > 1e-3 * time.dt)
+      entry.fail(
+          fmt::format("is not the end of a step; the nearest is {:.10g}, as steps are {:g} long and go from "
+                      "{:g} to {:.10g}",
+                      time.time_of_step(step), time.dt, time.t0, time.time_of_step(time.steps)));
+    if (!output.steps.empty() && step <= output.steps.back())
+      entry.fail("is no later than the entry before it; list times in ascending order, each once");
+    output.steps.push_back(step);
+  }
+}
+
 void build_output(const Item& item, OutputSpec& output) {
   std::set<std::string> seen;
   for (const auto& name : item["fields"].items()) {
@@ -104,6 +126,7 @@ void build_settings(const Item& root, Scene& scene) {
   build_contact(root["contact"], root["solver"]["contact"], scene);
   check_friction_pairs(root["contact"]["friction_pairs"], scene);
   build_output(root["output"], scene.output);
+  if (root["output"].has("times")) build_output_times(root["output"]["times"], scene.time, scene.output);
   if (root.has("tests")) check_tests(root["tests"]);
 }
 

@@ -321,8 +321,11 @@ Document document_from_text(const std::string& text, const std::string& name, co
 }
 
 Document resolved_document(const std::string& resolved, const std::string& locations, const fs::path& path) {
-  return {nlohmann::json::parse(resolved), Locations::from_text(locations), path,
-          fs::absolute(path).parent_path()};
+  return {nlohmann::json::parse(resolved),
+          Locations::from_text(locations),
+          path,
+          fs::absolute(path).parent_path(),
+          {}};
 }
 
 } // namespace recoil::app

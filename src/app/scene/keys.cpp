@@ -1,9 +1,6 @@
 #include "recoil/app/scene/keys.hpp"
 
-#include <cctype>
-#include <charconv>
 #include <cmath>
-#include <optional>
 #include <sstream>
 
 #include "recoil/base/error.hpp"
@@ -93,44 +90,6 @@ std::string describe_set(unsigned types, bool plural) {
   return described;
 }
 
-using Exponents = std::array<int, 4>; // m, kg, s, degrees
-
-std::optional<Exponents> exponents_of(const std::string& unit) {
-  static const std::map<std::string, Exponents> known = {
-      {"m", {1, 0, 0, 0}},    {"kg", {0, 1, 0, 0}},  {"s", {0, 0, 1, 0}},      {"N", {1, 1, -2, 0}},
-      {"Pa", {-1, 1, -2, 0}}, {"J", {2, 1, -2, 0}},  {"Hz", {0, 0, -1, 0}},    {"rad", {0, 0, 0, 0}},
-      {"1", {0, 0, 0, 0}},    {"deg", {0, 0, 0, 1}}, {"degree", {0, 0, 0, 1}}, {"degrees", {0, 0, 0, 1}},
-  };
-  Exponents total{};
-  int sign = 1;
-  for (std::size_t at = 0; at < unit.size();) {
-    const char c = unit[at];
-    if (c == ' ' || c == '*') {
-      ++at;
-    } else if (c == '/') {
-      sign = -1;
-      ++at;
-    } else {
-      std::string name, power;
-      while (at < unit.size() &&
-             (std::isalpha(static_cast<unsigned char>(unit[at])) || (name.empty() && unit[at] == '1')))
-        name += unit[at++];
-      if (at < unit.size() && unit[at] == '^')
-        for (++at;
-             at < unit.size() && (std::isdigit(static_cast<unsigned char>(unit[at])) || unit[at] == '-');)
-          power += unit[at++];
-      const auto it = known.find(name);
-      int exponent = 1;
-      const char* const end = power.data() + power.size();
-      const auto read = std::from_chars(power.data(), end, exponent);
-      if (it == known.end() || power.size() > 2 || read.ptr != end) return std::nullopt;
-      for (std::size_t i = 0; i < total.size(); ++i) total[i] += sign * exponent * it->second[i];
-      sign = 1;
-    }
-  }
-  return total;
-}
-
 } // namespace
 
 bool Key::is_for(std::string_view solver) const {
@@ -205,9 +164,10 @@ std::vector<std::string> split_choices(const char* choices) {
   return split;
 }
 
-bool is_si_unit(const std::string& given, const char* expected) {
-  const auto exponents = exponents_of(given);
-  return exponents && *exponents == *exponents_of(expected ? expected : "");
+std::optional<double> unit_factor(const std::string& given, const char* expected, const UnitSystem& units) {
+  const auto unit = parse_unit(given), wanted = parse_unit(expected ? expected : "");
+  if (!unit || !wanted || unit->exponents != wanted->exponents) return {};
+  return units.per(*unit);
 }
 
 } // namespace recoil::app

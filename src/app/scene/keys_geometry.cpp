@@ -17,7 +17,17 @@ constexpr Key root[] = {
      .types = text,
      .implied = "folder of the scene",
      .doc = "Folder (or a file in it) that relative paths start from."},
-    {.pattern = "/units", .types = object, .implied = "m, kg, s", .doc = "Only SI base units are accepted."},
+    {.pattern = "/units",
+     .types = object,
+     .fallback = "{}",
+     .doc = "In which the numbers of the scene are written, and those of meshes and results are, see "
+            "[Units](#units)."},
+    {.pattern = "/units/length",
+     .types = text,
+     .implied = "m",
+     .doc = "m, dm, cm, mm, um, nm, km, in or ft."},
+    {.pattern = "/units/mass", .types = text, .implied = "kg", .doc = "kg, g, mg or t."},
+    {.pattern = "/units/time", .types = text, .implied = "s", .doc = "s, ms, us, ns, min or h."},
     {.pattern = "/gravity",
      .types = list,
      .items = number,
@@ -50,6 +60,19 @@ constexpr Key geometry[] = {
      .doc = "Mesh file: Gmsh 2.2 or 4.1 (.msh), OBJ (2D triangles, surfaces), MEDIT (.mesh), STL (surfaces). "
             "Surfaces are "
             "obstacles or, where they are closed, filled with `particles`."},
+    {.pattern = "/geometry/*/unit",
+     .types = text,
+     .implied = "that of the scene",
+     .doc = "Unit of length of the mesh file, \"mm\" say."},
+    {.pattern = "/geometry/*/repair",
+     .types = number | boolean,
+     .fallback = "false",
+     .range = from_to(0, 0.1),
+     .doc =
+         "Surfaces (obstacles, and what particles fill): mends the file before anything else and reports it, "
+         "see "
+         "[Repair](#repair-of-surfaces). true: vertices nearer than 1e-6 of the diagonal are one; a number: "
+         "nearer than that share of it."},
     {.pattern = "/geometry/*/generator",
      .types = object,
      .doc = "Built-in mesh instead of `mesh`, centred at the origin."},
@@ -179,9 +202,12 @@ constexpr Key selection[] = {
      .items = object,
      .doc = "Ids of elements, boundary facets and boundary vertices: one id for all, a file, or a list of "
             "shapes of which the first that matches gives the id. Facets and elements are tested by their "
-            "barycentre, in transformed, refined, undeformed coordinates. Without selection: volume ids are "
-            "the physical tags of the file (of a Gmsh element in several groups the lowest, with a "
-            "warning), facets and vertices have no id. Facet ids of deformable bodies "
+            "barycentre, in transformed, refined, undeformed coordinates. Without selection: volume ids, and "
+            "those "
+            "of boundary facets, are the physical tags of a Gmsh file (of an element in several groups the "
+            "lowest, "
+            "with a warning; see [Physical groups](#physical-groups)), vertices have no id. Facet ids of "
+            "deformable bodies "
             "must be positive to carry a boundary condition. An entry that selects nothing is refused where "
             "a condition, a load or a material uses its id and no other entry gives it, and a warning "
             "otherwise. An obstacle takes one integer: its id."},
@@ -206,7 +232,12 @@ constexpr Key selection[] = {
             "rest, plus `id_offset`."},
     {.pattern = SELECTION "/*/id_offset",
      .types = integer,
-     .doc = "With `threshold`: added to the ids. Alone in `volume_selection`: added to the ids of the file."},
+     .doc = "With `threshold`: added to the ids. Alone in `volume_selection` or `surface_selection`: added "
+            "to the "
+            "ids of the file."},
+    {.pattern = SELECTION "/*/group",
+     .types = integer | text,
+     .doc = "Number or name of a physical group of a Gmsh file: its facets or elements."},
     {.pattern = SELECTION "/*/center",
      .types = list,
      .items = number,

@@ -123,6 +123,14 @@ constexpr Key output[] = {
      .member = &bound<&Scene::output, &OutputSpec::every>,
      .range = from_to(1, 2147483647),
      .doc = "Steps between stored states; the last state and sub-steps of repeated steps are stored, too."},
+    {.pattern = "/output/times",
+     .types = list,
+     .items = number,
+     .length = {1, 1 << 30},
+     .unit = "s",
+     .doc =
+         "In place of `every`: times whose states are stored, each the end of a step, ascending. The initial "
+         "and the last state are stored anyway."},
     {.pattern = "/output/chunk",
      .member = &bound<&Scene::output, &OutputSpec::chunk>,
      .range = from_to(1, 1000000),
@@ -131,8 +139,10 @@ constexpr Key output[] = {
      .types = one_or_list,
      .items = text,
      .fallback = "[]",
-     .choices = "[\"stress\", \"von_mises\", \"strain_energy\", \"contact_force\", \"friction_force\"]",
-     .doc = "Written beside displacement and velocity."},
+     .choices = "[\"stress\", \"von_mises\", \"strain_energy\", \"contact_force\", \"friction_force\", "
+                "\"reaction_force\"]",
+     .doc = "Written beside displacement and velocity. `reaction_force`: at nodes, what holds or moves "
+            "prescribed components [N], see below."},
     {.pattern = "/tests",
      .types = object,
      .doc = "Norms of the displacement that a regression run compares with; not used by the simulation."},

@@ -1,5 +1,6 @@
 #include "recoil/app/scene/read_scene.hpp"
 
+#include "app/scene/physical_groups.hpp"
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/document.hpp"
@@ -25,14 +26,16 @@ SceneFile build(Document document, const SceneFormat& format) {
   if (document.root.contains("experiments") && !document.root.contains("geometry"))
     throw InputError(document.file.string(), "is a study, which `recoil gradient` takes, and not a scene");
   resolve_against_keys(document, format.keys(), scene.notes);
+  scene.units = document.units;
   name_bodies(document.root);
+  number_groups(document);
   const Item root(document.root, "", document.locations);
   scene.solver = root["solver"]["type"].text();
   const SceneKind& kind = format.kind(scene.solver);
-  format.refuse_absent_keys(kind, root);
+  format.refuse_absent_keys(kind, root, scene.units);
   scene.own = kind.make();
   set_bound_members(format.keys(), root, scene);
-  Geometry geometry = build_geometry(root, kind.has_own_shape);
+  Geometry geometry = build_geometry(root, scene.units, kind.has_own_shape);
   scene.geometry = std::move(geometry.entries);
   scene.planes = std::move(geometry.planes);
   scene.warnings = std::move(geometry.warnings);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -40,6 +43,21 @@ bool is_quantity(const json& value, unsigned types) {
   return value.is_object() && value.contains("value") && (types & (number | integer | expression));
 }
 
+bool is_name(const std::string& text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
+}
+
+/// A number, formula or list of numbers times a factor; what is neither stays.
+json times(json value, double factor) {
+  if (factor == 1) return value;
+  if (value.is_number()) return json(value.get<double>() * factor);
+  if (value.is_string()) return json(json(factor).dump() + "*(" + value.get<std::string>() + ")");
+  if (value.is_array())
+    for (json& entry : value)
+      if (entry.is_number()) entry = entry.get<double>() * factor;
+  return value;
+}
+
 /// Does the JSON type of a value (not a list) fit?
 bool fits(const json& value, unsigned types) {
   if (types & anything) return true;
@@ -57,6 +75,7 @@ public:
       : document_(document), table_(table), notes_(notes) {}
 
   void run() {
+    read_units();
     document_.root = resolve_object(table_.tree, document_.root, "");
     if (problems_.empty()) return;
     std::string all;
@@ -66,6 +85,30 @@ public:
   }
 
 private:
+  /// The units of all numbers without one.
+  void read_units() {
+    if (!document_.root.is_object()) return;
+    const auto given = document_.root.find("units");
+    if (given == document_.root.end() || !given->is_object() || !table_.tree.children.contains("units"))
+      return;
+    const auto read = [&](const char* key, std::size_t exponent, std::string& name) {
+      const auto entry = given->find(key);
+      if (entry == given->end() || !entry->is_string()) return;
+      Unit wanted;
+      wanted.exponents[exponent] = 1;
+      const auto unit = parse_unit(entry->get<std::string>());
+      if (unit && unit->exponents == wanted.exponents && is_name(entry->get<std::string>()))
+        name = entry->get<std::string>();
+      else
+        problem(std::string("/units/") + key,
+                "is no unit of " + std::string(key) + ": " + entry->dump() + "; write one such as " +
+                    std::array{"m, cm, mm, um or in", "kg, g, mg or t", "s, ms, us or h"}[exponent]);
+    };
+    read("length", 0, document_.units.length);
+    read("mass", 1, document_.units.mass);
+    read("time", 2, document_.units.time);
+  }
+
   void problem(const std::string& pointer, const std::string& what) {
     problems_.push_back(document_.locations.describe(pointer) + ": " + what);
   }
@@ -128,13 +171,16 @@ private:
       const auto unit = value.value("unit", json(""));
       const bool others = value.size() > 1 + value.count("unit");
       const char* wanted = unit_of(key, pointer);
-      if (others || !unit.is_string() || !is_si_unit(unit.get<std::string>(), wanted)) {
+      const auto factor = others || !unit.is_string()
+                              ? std::optional<double>()
+                              : unit_factor(unit.get<std::string>(), wanted, document_.units);
+      if (!factor) {
         problem(pointer, "a number with a unit is written {\"value\": 1, \"unit\": \"" +
                              std::string(wanted ? wanted : "") +
-                             "\"} here (SI only, values are not converted), is " + shorten(value));
+                             "\"} here, or in a unit that measures the same, is " + shorten(value));
         return value;
       }
-      value = json(value["value"]);
+      value = times(json(value["value"]), *factor);
       if (value.is_object() || !fits(value, key.types)) return mismatch(key, std::move(value), pointer);
     }
     if (value.is_object()) {
@@ -265,7 +311,7 @@ private:
                 "'" + child->name + "' is missing: " + describe_types(*child->key) + ". " + child->key->doc);
       else if (child->key->fallback)
         resolved[child->name] =
-            resolve(*child, json::parse(child->key->fallback), pointer + "/" + child->name);
+            resolve(*child, default_of(*child->key, document_.units), pointer + "/" + child->name);
     }
     return resolved;
   }
@@ -290,6 +336,11 @@ private:
 };
 
 } // namespace
+
+json default_of(const Key& key, const UnitSystem& units) {
+  json value = json::parse(key.fallback);
+  return key.unit && !units.is_si() ? times(std::move(value), units.per(key.unit)) : value;
+}
 
 void resolve_against_keys(Document& document, const KeyTable& table, std::vector<std::string>& notes) {
   Resolver(document, table, notes).run();

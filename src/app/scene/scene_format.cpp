@@ -12,6 +12,7 @@
 
 #include "app/scene/shared_keys.hpp"
 #include "recoil/app/scene/bound_member.hpp"
+#include "recoil/app/scene/document.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -66,9 +67,9 @@ std::vector<Key> polyfem_rows(const std::string& section) {
 }
 
 /// Whether a resolved value is the default that stands where nothing is written.
-bool is_default(const Key& key, const nlohmann::json& value) {
+bool is_default(const Key& key, const nlohmann::json& value, const UnitSystem& units) {
   if (!key.fallback) return false;
-  const auto fallback = nlohmann::json::parse(key.fallback);
+  const auto fallback = default_of(key, units);
   if (value == fallback || value == nlohmann::json::array({fallback})) return true;
   // Lists that repeat the value of the default, however long.
   const auto repeats = [&](const nlohmann::json& list) {
@@ -182,8 +183,8 @@ std::vector<KeySection> merged_sections(const std::vector<const SceneKind*>& kin
 /// Refuses in scenes of one kind what belongs to the others.
 class AbsentKeys {
 public:
-  AbsentKeys(const std::vector<const SceneKind*>& kinds, const SceneKind& kind)
-      : kinds_(kinds), kind_(kind) {}
+  AbsentKeys(const std::vector<const SceneKind*>& kinds, const SceneKind& kind, const UnitSystem& units)
+      : kinds_(kinds), kind_(kind), units_(units) {}
 
   void refuse(const KeyNode& node, const Item& item) const {
     if (item.is_list()) {
@@ -199,7 +200,8 @@ public:
       if (!item.has(name)) continue;
       const Item member = item[name];
       const Key& key = *child->key;
-      if (!key.is_for(kind_.name) && !is_frame(key) && !is_default(key, nlohmann::json::parse(member.dump())))
+      if (!key.is_for(kind_.name) && !is_frame(key) &&
+          !is_default(key, nlohmann::json::parse(member.dump()), units_))
         member.fail("is of " + things_of(key) + ", this is a scene of " + kind_.things + "; " + cure(key));
       refuse(*child, member);
     }
@@ -236,6 +238,7 @@ private:
 
   const std::vector<const SceneKind*>& kinds_;
   const SceneKind& kind_;
+  const UnitSystem& units_;
 };
 
 } // namespace
@@ -266,8 +269,8 @@ const SceneKind& SceneFormat::kind(std::string_view name) const {
   return **found;
 }
 
-void SceneFormat::refuse_absent_keys(const SceneKind& kind, const Item& root) const {
-  const AbsentKeys absent(kinds_, kind);
+void SceneFormat::refuse_absent_keys(const SceneKind& kind, const Item& root, const UnitSystem& units) const {
+  const AbsentKeys absent(kinds_, kind, units);
   absent.refuse_materials(root["materials"]);
   absent.refuse(table_.tree, root);
 }
@@ -281,7 +284,10 @@ void set_bound_members(const KeyTable& table, const Item& root, Scene& scene) {
     Item item = root;
     std::istringstream names(std::string(key.pattern).substr(1));
     for (std::string name; std::getline(names, name, '/');) {
-      if (!item.has(name.c_str())) return;
+      if (!item.has(name.c_str())) {
+        if (key.unit != nullptr) key.member->scale(scene, scene.units.per(key.unit));
+        return;
+      }
       item = item[name.c_str()];
     }
     key.member->set(scene, item);

@@ -36,6 +36,10 @@ void check_source(const GeometrySpec& spec) {
     throw InputError(describe(spec),
                      "STL holds surfaces, which can be obstacles (is_obstacle) only; a deformable body needs "
                      "a mesh of tetrahedra");
+  if (spec.repair && !spec.is_obstacle)
+    throw InputError(describe(spec),
+                     "repair mends surfaces, of obstacles or of bodies that particles fill; a mesh "
+                     "of tetrahedra is mended by its mesh generator. Leave it out");
   if (!spec.is_obstacle && spec.extract != Extract::volume)
     throw InputError(
         describe(spec),
@@ -83,8 +87,9 @@ struct Body {
   Eigen::AlignedBox3d box;
 };
 
-Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim, std::vector<EmptySelection>& empty) {
+Body build_body(const GeometrySpec& spec, FileMesh&& raw, int dim, std::vector<EmptySelection>& empty) {
   const std::string where = describe(spec);
+  for (auto& p : raw.vertices) p *= spec.file_scale;
   Body body;
   body.mesh = body_mesh(std::move(raw), where);
   if (body.mesh.dim != dim)
@@ -173,7 +178,7 @@ std::map<std::string, int> count_uses(std::span<const GeometrySpec> specs) {
 
 } // namespace
 
-const RawMesh& MeshFiles::load(const std::filesystem::path& path) {
+const FileMesh& MeshFiles::load(const std::filesystem::path& path) {
   const auto [entry, is_new] = files_.try_emplace(path.string());
   if (is_new) {
     try {
@@ -186,7 +191,7 @@ const RawMesh& MeshFiles::load(const std::filesystem::path& path) {
   return entry->second;
 }
 
-RawMesh MeshFiles::take(const std::filesystem::path& path) {
+FileMesh MeshFiles::take(const std::filesystem::path& path) {
   load(path);
   return std::move(files_.extract(path.string()).mapped());
 }
@@ -239,10 +244,11 @@ AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim
   std::vector<std::string> obstacle_names;
   for (const auto& spec : specs) {
     check_source(spec);
-    RawMesh raw = spec.generator ? generate(*spec.generator, spec.where) : naming_entry(spec, [&] {
-      const bool last = --uses[spec.mesh.string()] == 0;
-      return last ? files.take(spec.mesh) : files.load(spec.mesh);
-    });
+    FileMesh raw = spec.generator ? FileMesh{generate(*spec.generator, spec.where), {}, {}, {}}
+                                  : naming_entry(spec, [&] {
+                                      const bool last = --uses[spec.mesh.string()] == 0;
+                                      return last ? files.take(spec.mesh) : files.load(spec.mesh);
+                                    });
     if (spec.is_obstacle) {
       scene.obstacles.push_back(obstacle_surface(std::move(raw), spec, dim));
       obstacle_names.push_back(describe(spec));

@@ -154,6 +154,10 @@ public:
     return std::lower_bound(first, last, max) - max_.begin();
   }
 
+  bool contains(std::int32_t min, std::int32_t max) const {
+    return std::binary_search(max_.begin() + begin_[min], max_.begin() + begin_[min + 1], max);
+  }
+
   template <class Act>
   void for_each(const Act& act) const {
     for (std::size_t v = 0; v + 1 < begin_.size(); ++v)
@@ -199,6 +203,32 @@ void check_size(const BodyMesh& mesh, int levels, const std::string& where) {
                       "n_refs " + std::to_string(levels), "take fewer levels");
 }
 
+/// Splits the facets in groups as their cells are split; those of no cell are left out.
+void split_facets(BodyMesh& mesh, const EdgeNumbers& edges, std::int32_t first_middle) {
+  const auto mid = [&](std::int32_t a, std::int32_t b) -> std::int32_t {
+    return first_middle + std::int32_t(edges(std::min(a, b), std::max(a, b)));
+  };
+  const auto is_edge = [&](std::int32_t a, std::int32_t b) {
+    return edges.contains(std::min(a, b), std::max(a, b));
+  };
+  std::vector<std::array<std::int32_t, 3>> facets;
+  std::vector<std::int32_t> tags;
+  for (std::size_t f = 0; f < mesh.facets.size(); ++f) {
+    const auto [a, b, c] = mesh.facets[f];
+    const std::size_t before = facets.size();
+    if (c < 0 && is_edge(a, b)) {
+      const std::int32_t middle = mid(a, b);
+      facets.insert(facets.end(), {{a, middle, -1}, {middle, b, -1}});
+    } else if (c >= 0 && is_edge(a, b) && is_edge(b, c) && is_edge(c, a)) {
+      const std::int32_t ab = mid(a, b), bc = mid(b, c), ca = mid(c, a);
+      facets.insert(facets.end(), {{a, ab, ca}, {ab, b, bc}, {ca, bc, c}, {ab, bc, ca}});
+    }
+    tags.insert(tags.end(), facets.size() - before, mesh.facet_tags[f]);
+  }
+  mesh.facets = std::move(facets);
+  mesh.facet_tags = std::move(tags);
+}
+
 void refine_once(BodyMesh& mesh, const std::string& where) {
   const std::size_t children = children_of_a_cell(mesh);
   for (auto& cell : mesh.cells) std::sort(cell.begin(), cell.begin() + mesh.dim + 1);
@@ -227,6 +257,7 @@ void refine_once(BodyMesh& mesh, const std::string& where) {
     mesh.dim == 2 ? split_triangle(v, mid, cells) : split_tetrahedron(v, mid, cells);
     source.insert(source.end(), children, mesh.cell_source[c]);
   }
+  split_facets(mesh, edges, old_vertices);
   mesh.cells = std::move(cells);
   mesh.cell_source = std::move(source);
   mesh.tags.assign(mesh.cells.size(), mesh.tags.front());
@@ -255,6 +286,13 @@ BodyMesh body_mesh(RawMesh&& raw, const std::string& where) {
   mesh.vertices = std::move(raw.vertices);
   mesh.cell_source.resize(mesh.cells.size());
   std::iota(mesh.cell_source.begin(), mesh.cell_source.end(), std::int64_t{0});
+  return mesh;
+}
+
+BodyMesh body_mesh(FileMesh&& file, const std::string& where) {
+  BodyMesh mesh = body_mesh(static_cast<RawMesh&&>(file), where);
+  mesh.facets = std::move(file.facets);
+  mesh.facet_tags = std::move(file.facet_tags);
   return mesh;
 }
 

@@ -9,6 +9,16 @@ namespace recoil::mesh {
 
 namespace {
 
+/// The edges of simplices of second order, in the order of the nodes in their middle.
+constexpr std::array<std::array<int, 2>, 6> edges_of_simplex{
+    {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {2, 3}, {1, 3}}};
+
+/// Below this share of its length an edge is straight but for rounding.
+constexpr double straight = 1e-6;
+
+/// Type of the linear simplex with the corners of one of second order.
+int linear_type(int type) { return type == 8 ? 1 : type == 9 ? 2 : type == 11 ? 4 : type; }
+
 struct ElementType {
   int type, dim, nodes;
   const char* name;
@@ -157,21 +167,42 @@ void GmshMesh::begin_elements(FileCursor& cursor) {
 
 void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group,
                            std::int32_t entity) {
-  if (type == 2 || type == 4) groups_.add_entity(type == 2 ? 2 : 3, entity);
+  const int linear = linear_type(type);
+  if (linear == 2 || linear == 4) groups_.add_entity(linear == 2 ? 2 : 3, entity);
   add_simplex(cursor, type, node_tags, group);
 }
 
 void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
                            std::span<const std::int32_t> groups) {
-  const bool has_id = type == 2 || type == 4;
-  add_simplex(cursor, type, node_tags, has_id ? groups_.choose(type == 2 ? 2 : 3, groups) : 0);
+  const int linear = linear_type(type);
+  const bool has_id = linear == 1 || linear == 2 || linear == 4;
+  add_simplex(cursor, type, node_tags, has_id ? groups_.choose(find_type(type)->dim, groups) : 0);
+}
+
+/// Notes how far the nodes on the edges of an element of second order are from their middles, and puts them
+/// there.
+void GmshMesh::straighten(FileCursor& cursor, int type, const std::int64_t* node_tags) {
+  const int corners = find_type(type)->dim + 1, edges = find_type(type)->nodes - corners;
+  for (int e = 0; e < edges; ++e) {
+    const auto [a, b] = edges_of_simplex[e];
+    const Eigen::Vector3d &p = mesh_.vertices[index(cursor, node_tags[a])],
+                          &q = mesh_.vertices[index(cursor, node_tags[b])];
+    const Eigen::Vector3d middle = 0.5 * (p + q);
+    Eigen::Vector3d& node = mesh_.vertices[index(cursor, node_tags[corners + e])];
+    const double away = (node - middle).norm() / (q - p).norm();
+    if (away > straight) ++curved_;
+    curvature_ = std::max(curvature_, away);
+    node = middle; // for the other elements at the edge, and for the box around the mesh
+  }
 }
 
 void GmshMesh::add_simplex(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group) {
   const auto node = [&](int k) { return index(cursor, node_tags[k]); };
-  switch (type) {
+  if (linear_type(type) != type) straighten(cursor, type, node_tags);
+  switch (linear_type(type)) {
   case 1:
     mesh_.edges.push_back({node(0), node(1)});
+    edge_tags_.push_back(group);
     break;
   case 2:
     mesh_.triangles.push_back({node(0), node(1), node(2)});
@@ -193,7 +224,28 @@ void GmshMesh::add_simplex(FileCursor& cursor, int type, const std::int64_t* nod
   }
 }
 
-RawMesh GmshMesh::finish(FileCursor& cursor) && {
+/// Keeps the elements one dimension below the highest that are in a physical group.
+void GmshMesh::keep_facets() {
+  mesh_.group_names = groups_.names();
+  for (auto& [group, name] : mesh_.group_names) name = name.substr(1, name.size() - 2); // without quotes
+  std::vector<std::pair<std::array<std::int32_t, 3>, std::int32_t>> facets;
+  if (!mesh_.tetrahedra.empty()) {
+    for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
+      if (mesh_.triangle_tags[t] > 0) facets.emplace_back(mesh_.triangles[t], mesh_.triangle_tags[t]);
+  } else if (!mesh_.triangles.empty()) {
+    for (std::size_t e = 0; e < mesh_.edges.size(); ++e)
+      if (edge_tags_[e] > 0)
+        facets.emplace_back(std::array<std::int32_t, 3>{mesh_.edges[e][0], mesh_.edges[e][1], -1},
+                            edge_tags_[e]);
+  }
+  std::ranges::stable_sort(facets, {}, [](const auto& facet) { return facet.second; });
+  for (const auto& [vertices, tag] : facets) {
+    mesh_.facets.push_back(vertices);
+    mesh_.facet_tags.push_back(tag);
+  }
+}
+
+FileMesh GmshMesh::finish(FileCursor& cursor) && {
   if (!has_nodes_) cursor.fail("the file has no section $Nodes");
   if (!has_elements_) cursor.fail("the file has no section $Elements");
   const std::size_t lowest_wanted = !mesh_.tetrahedra.empty() ? 3 : !mesh_.triangles.empty() ? 2 : 1;
@@ -202,21 +254,28 @@ RawMesh GmshMesh::finish(FileCursor& cursor) && {
       const std::string_view name = find_type(type)->name;
       const bool simplex =
           name.ends_with("triangle") || name.ends_with("tetrahedron") || name.ends_with("line");
-      cursor.fail_at(
-          refused_position_[dim],
-          "element of type " + std::to_string(type) + " (" + std::string(name) + "): " +
-              (simplex ? "curved elements of higher order are not supported; mesh with Mesh.ElementOrder = 1 "
-                         "and set the order with <discr_order>"
-                       : "only triangles and tetrahedra are supported; mesh with simplices"));
+      cursor.fail_at(refused_position_[dim],
+                     "element of type " + std::to_string(type) + " (" + std::string(name) + "): " +
+                         (simplex ? "elements of third order and higher are not supported; mesh with "
+                                    "Mesh.ElementOrder = 1 or 2 "
+                                    "and set the order with <discr_order>"
+                                  : "only triangles and tetrahedra are supported; mesh with simplices"));
     }
+  keep_facets();
   keep_highest_dimension(mesh_);
+  if (curved_ > 0)
+    log_warning_once(
+        cursor.name() + ": " + std::to_string(curved_) +
+        " edges of elements of second order are curved, by up to " + std::to_string(100 * curvature_) +
+        " % of their length; they are made straight. Mesh finer where the shape matters; the order of the "
+        "displacements is set with <discr_order>");
   groups_.merge_repeats(mesh_);
   if (const auto warning = groups_.warning(int(lowest_wanted), cursor.name()); !warning.empty())
     log_warning_once(warning);
   return std::move(mesh_);
 }
 
-RawMesh read_gmsh(FileCursor& cursor) {
+FileMesh read_gmsh(FileCursor& cursor) {
   GmshMesh mesh;
   GmshEntities entities;
   GmshFormat format;

@@ -34,6 +34,7 @@ class GmshGroups {
 public:
   /// Takes the lines of a `$PhysicalNames` section; what it cannot read has no name.
   void read_names(std::string_view lines);
+  const std::map<std::pair<int, std::int32_t>, std::string>& names() const { return names_; }
   /// The group that counts of those that a format 4.1 file gives an element: the lowest; 0 if none.
   std::int32_t choose(int dim, std::span<const std::int32_t> groups);
   /// Notes the entity of the next element of a format 2.2 file.
@@ -72,15 +73,21 @@ public:
   /// Takes an element of a 4.1 file, with all groups of its entity.
   void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
                    std::span<const std::int32_t> groups);
-  /// The elements of the highest dimension, each once. Fails if some of them are no linear simplices; warns
-  /// of those in several groups.
-  RawMesh finish(FileCursor& cursor) &&;
+  /// The elements of the highest dimension, each once, and the facets in groups. Fails if some elements are
+  /// no simplices of first or second order; warns of those in several groups, and of curved ones, whose edges
+  /// are straight now.
+  FileMesh finish(FileCursor& cursor) &&;
 
 private:
   std::int32_t index(FileCursor& cursor, std::int64_t tag) const;
   void add_simplex(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group);
+  void straighten(FileCursor& cursor, int type, const std::int64_t* node_tags);
+  void keep_facets();
 
-  RawMesh mesh_;
+  FileMesh mesh_;
+  std::vector<std::int32_t> edge_tags_;
+  std::size_t curved_ = 0; ///< edges of elements of second order that were not straight
+  double curvature_ = 0;   ///< how far their middles were from those of straight edges, as a share of an edge
   GmshGroups groups_;
   bool has_nodes_ = false, has_elements_ = false;
   std::vector<std::int32_t> index_of_tag_;                        ///< dense tags; -1 where there is no node

@@ -5,7 +5,9 @@
 
 #include "mesh/input/describe.hpp"
 #include "mesh/input/obstacle_checks.hpp"
+#include "mesh/input/repair.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/quality.hpp"
 #include "recoil/mesh/input/transform.hpp"
@@ -31,6 +33,14 @@ std::vector<std::array<std::int32_t, 3>> surface_of(RawMesh& raw, const std::str
     triangles.push_back(triangle);
   }
   return triangles;
+}
+
+void repair(RawMesh& raw, double share, const std::string& where) {
+  if (!raw.tetrahedra.empty() || raw.triangles.empty())
+    throw InputError(where,
+                     "repair mends surfaces of triangles, which this file does not hold; leave it out");
+  const Repair done = repair_surface(raw, share);
+  log_warning_once(where + ": repair: " + describe(done));
 }
 
 /// Edges of the triangles in the order of triangles: those that belong to one triangle only, or each edge
@@ -114,6 +124,8 @@ void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offset
 
 SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
   const std::string where = describe(spec);
+  for (auto& p : raw.vertices) p *= spec.file_scale;
+  if (spec.repair) repair(raw, *spec.repair, where);
   if (!raw.tetrahedra.empty()) raw.triangles = surface_of(raw, where);
   if (spec.is_obstacle)
     merge_repeats(raw, where); // before the cut, which lays vertices of different height on each other

@@ -30,21 +30,21 @@ void keep_highest_dimension(RawMesh& mesh) {
   if (!mesh.tetrahedra.empty() || !mesh.triangles.empty() || !mesh.edges.empty()) mesh.points = {};
 }
 
-RawMesh read_mesh(const std::filesystem::path& path) {
+FileMesh read_mesh(const std::filesystem::path& path) {
   const std::string extension = in_lower_case(path.extension().string());
   using Reader = RawMesh (*)(FileCursor&);
-  const Reader reader = extension == ".msh"     ? read_gmsh
-                        : extension == ".obj"   ? static_cast<Reader>(read_obj)
+  const Reader reader = extension == ".obj"     ? static_cast<Reader>(read_obj)
                         : extension == ".stl"   ? read_stl
                         : extension == ".mesh"  ? read_medit_ascii
                         : extension == ".meshb" ? read_medit_binary
                                                 : nullptr;
-  if (!reader)
+  if (!reader && extension != ".msh")
     throw InputError(path.string(), "unknown mesh format '" + extension +
                                         "'; known are .msh (Gmsh), .obj, .stl, .mesh and .meshb (MEDIT)");
   const std::string content = read_input_file(path);
   FileCursor cursor(content, path.string());
-  return reader(cursor);
+  if (!reader) return read_gmsh(cursor);
+  return {reader(cursor), {}, {}, {}};
 }
 
 RawMesh read_surface(const std::filesystem::path& path, SurfaceAttributes& attributes) {

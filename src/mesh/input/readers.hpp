@@ -7,7 +7,7 @@
 namespace recoil::mesh {
 
 // One reader per format, behind read_mesh(). Each gets a cursor at the begin of the file.
-RawMesh read_gmsh(FileCursor& cursor);
+FileMesh read_gmsh(FileCursor& cursor);
 RawMesh read_obj(FileCursor& cursor);
 RawMesh read_obj(FileCursor& cursor, SurfaceAttributes& attributes);
 RawMesh read_stl(FileCursor& cursor);

@@ -266,7 +266,7 @@ RawMesh mesh_of_gmsh(const fs::path& file, const std::string& name, const fs::pa
 /// The new body, with the kept vertices first and where they were.
 RemeshedBody take_over(const BodyMesh& old, const std::vector<std::int32_t>& vertices, const Regions& regions,
                        RawMesh raw, const std::string& name, const fs::path& log) {
-  RemeshedBody result{{old.dim, {}, {}, {}, {}}, vertices};
+  RemeshedBody result{{old.dim, {}, {}, {}, {}, {}, {}}, vertices};
   double shortest = std::numeric_limits<double>::infinity();
   for (const auto& cell : old.cells)
     for (int i = 0; i < old.dim; ++i)

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "mesh/input/describe.hpp"
 #include "recoil/base/file_cursor.hpp"
@@ -160,7 +161,12 @@ public:
             [&](const FileSelection&) {
               return file_->one_per_item() ? std::optional(file_->id(item.number)) : file_->id(item.vertices);
             },
-            [&](const IdOffsetSelection& offset) { return std::optional(item.tag + offset.id_offset); }},
+            [&](const GroupSelection& group) { return id_if(item.tag == group.group); },
+            [&](const IdOffsetSelection& offset) {
+              // Facets without a group have no id.
+              const bool has_id = population_.kind != EmptySelection::Kind::surface || item.tag > 0;
+              return has_id ? std::optional(item.tag + offset.id_offset) : std::nullopt;
+            }},
         shape_);
   }
 
@@ -273,6 +279,9 @@ private:
                                    return "half-space beyond " + p(s.point) + " with normal " + p(s.normal);
                                  },
                                  [&](const FileSelection& s) { return "file " + s.path.string(); },
+                                 [&](const GroupSelection& s) {
+                                   return "physical group " + std::to_string(s.group) + " of the file";
+                                 },
                                  [](const auto&) { return std::string("the selection"); }},
                       shape_);
   }
@@ -332,6 +341,32 @@ Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, 
 
 } // namespace
 
+namespace {
+
+/// The physical tags of facets by their vertices; the first of several in a file counts.
+class FacetTags {
+public:
+  explicit FacetTags(const BodyMesh& mesh) {
+    for (std::size_t f = 0; f < mesh.facets.size(); ++f) {
+      auto vertices = mesh.facets[f];
+      std::sort(vertices.begin(), vertices.end());
+      tags_.emplace_back(vertices, f, mesh.facet_tags[f]);
+    }
+    std::sort(tags_.begin(), tags_.end());
+  }
+  /// 0 if there is none.
+  std::int32_t of(std::array<std::int32_t, 3> vertices) const {
+    std::sort(vertices.begin(), vertices.end());
+    const auto found = std::lower_bound(tags_.begin(), tags_.end(), std::tuple(vertices, std::size_t{0}, 0));
+    return found != tags_.end() && std::get<0>(*found) == vertices ? std::get<2>(*found) : 0;
+  }
+
+private:
+  std::vector<std::tuple<std::array<std::int32_t, 3>, std::size_t, std::int32_t>> tags_;
+};
+
+} // namespace
+
 std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, const Boundary& boundary,
                                                        const std::vector<Selection>& selections,
                                                        const Eigen::AlignedBox3d& box,
@@ -342,12 +377,16 @@ std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, con
   Search search(selections, box, mesh.dim,
                 {EmptySelection::Kind::surface, "boundary facet", mesh.dim,
                  mesh.dim == 3 ? boundary.num_all_facets : -1, std::ssize(mesh.vertices)});
+  const FacetTags tags(mesh);
   for (const auto& facet : boundary.facets) {
     auto& id = ids[facet.cell][facet.local];
-    id = unselected_facet;
+    const auto vertices = facet_vertices(mesh, facet);
+    const std::int32_t tag = tags.of(vertices);
+    id = selections.empty() && tag > 0 ? tag : unselected_facet;
     if (selections.empty()) continue;
-    if (const auto match = search(item_of(mesh, facet_vertices(mesh, facet), mesh.dim, facet.number)))
-      id = *match;
+    Item item = item_of(mesh, vertices, mesh.dim, facet.number);
+    item.tag = tag;
+    if (const auto match = search(item)) id = *match;
   }
   search.add_unmatched(empty);
   return ids;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "recoil/solvers/elastodynamics/norms.hpp"
+#include "recoil/solvers/elastodynamics/supports.hpp"
 #include "recoil/stepping/hierarchy_entries.hpp"
 #include "solvers/elastodynamics/recorded_steps.hpp"
 #include "solvers/elastodynamics/step_solver.hpp"
@@ -47,6 +48,8 @@ struct ElastodynamicsSolver<dim>::Implementation {
   std::vector<double> obstacles;        ///< displacement at the newest state
   StepReport report;                    ///< of the last step
   const SolvedStep* observed = nullptr; ///< the state that is just being shown
+  double barrier_stiffness = 0;         ///< physical, of the last solve
+  bool records_supports = false;
 };
 
 template <int dim>
@@ -104,8 +107,11 @@ ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<Solved
     const StepForLedger<dim> balance{&solved.u, &solved.v, &past->newest().u, &past->newest().v,
                                      options.dynamics == Dynamics::dynamic ? &solved.acceleration : nullptr};
     const IncrementalPotential<dim>& objective = step_solver.objective();
-    ledgers.push_back(close_step(problem, ledgers.empty() ? ledger : ledgers.back(), balance,
-                                 objective.stiffness() / objective.scale()));
+    barrier_stiffness = objective.stiffness() / objective.scale();
+    ledgers.push_back(
+        close_step(problem, ledgers.empty() ? ledger : ledgers.back(), balance, barrier_stiffness));
+    if (records_supports)
+      solved.support_force = support_forces(problem, solved.u, balance.acceleration, barrier_stiffness);
     if (problem.contact) observe(report);
     if (parts > 1) sub_steps.push(record.id, solved.u, solved.v);
     records.push_back(record);
@@ -385,6 +391,19 @@ template <int dim>
 const linalg::Vector* ElastodynamicsSolver<dim>::friction_force() const {
   const auto& self = *implementation_;
   return self.problem.contact && self.observed ? &self.observed->friction_force : nullptr;
+}
+template <int dim>
+void ElastodynamicsSolver<dim>::record_support_forces() {
+  implementation_->records_supports = true;
+}
+template <int dim>
+const linalg::Vector* ElastodynamicsSolver<dim>::support_force() const {
+  const auto& self = *implementation_;
+  return self.records_supports && self.observed ? &self.observed->support_force : nullptr;
+}
+template <int dim>
+double ElastodynamicsSolver<dim>::barrier_stiffness() const {
+  return implementation_->barrier_stiffness;
 }
 template <int dim>
 bool ElastodynamicsSolver<dim>::repeatable() const {

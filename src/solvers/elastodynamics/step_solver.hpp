@@ -21,6 +21,7 @@ struct SolvedStep {
   bool done = false;
   linalg::Vector u, v, acceleration;
   linalg::Vector contact_force, friction_force;     ///< nodal [N]; empty without contact
+  linalg::Vector support_force;                     ///< nodal [N]; empty unless it is asked for
   newton::NewtonResult newton;                      ///< of the last minimisation
   int newton_iterations = 0, linear_iterations = 0; ///< over all
   int sub_moves = 0; ///< in which prescribed entries and obstacles have gone to the end of the step

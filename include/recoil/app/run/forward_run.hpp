@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "recoil/app/run/interrupts.hpp"
 #include "recoil/app/run/run_output.hpp"
@@ -19,6 +20,11 @@ struct RunOptions {
   GlobalIndex steps = 0;   ///< nominal ones
   int store_every = 1;     ///< in nominal steps; the last one is stored as well
   int states_per_file = 1; ///< of those stored
+  std::vector<int>
+      stored; ///< ascending; if there are any, the nominal steps to store in place of store_every
+
+  /// Whether the state after a nominal step is stored that is not the last one.
+  bool stores(GlobalIndex step) const;
 };
 
 RunOptions run_options(const Scene& scene);

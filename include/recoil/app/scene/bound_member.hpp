@@ -21,6 +21,7 @@ struct BoundMember {
   std::string (*initial)(); ///< as JSON text; empty: none
   std::string (*choices)(); ///< as JSON list; empty: any value of the type
   void (*set)(Scene&, const Item& value);
+  void (*scale)(Scene&, double factor); ///< of a number: the default, in other units
 };
 
 namespace detail {
@@ -85,6 +86,11 @@ void read(const Item& item, std::optional<Value>& value) {
   read(item, value.emplace());
 }
 
+template <class Value>
+void scale(Value& value, double factor) {
+  if constexpr (std::is_same_v<Value, double>) value *= factor;
+}
+
 template <class Class, class Member>
 Class class_of(Member Class::*);
 
@@ -106,15 +112,15 @@ using Part = std::remove_cvref_t<decltype(std::declval<decltype(class_of(part))&
 /// `member` of the part of a scene, as bound<&Scene::contact, &ContactSpec::dhat>, or of what it holds for
 /// its solver.
 template <auto part, auto member>
-inline constexpr BoundMember bound{detail::key_type(detail::Part<part>().*member),
-                                   [] { return detail::as_json(detail::Part<part>().*member); },
-                                   [] { return detail::choices(detail::Part<part>().*member); },
-                                   [](Scene& scene, const Item& value) {
-                                     detail::read(value, detail::owner_of<part>(scene).*part.*member);
-                                   }};
+inline constexpr BoundMember bound{
+    detail::key_type(detail::Part<part>().*member),
+    [] { return detail::as_json(detail::Part<part>().*member); },
+    [] { return detail::choices(detail::Part<part>().*member); },
+    [](Scene& scene, const Item& value) { detail::read(value, detail::owner_of<part>(scene).*part.*member); },
+    [](Scene& scene, double factor) { detail::scale(detail::owner_of<part>(scene).*part.*member, factor); }};
 
 /// Sets all bound members of keys that scenes of this solver have and of which `root`, checked and with
-/// defaults filled in, has values.
+/// defaults filled in, has values. Defaults of others become those of the units of the scene.
 void set_bound_members(const KeyTable& table, const Item& root, Scene& scene);
 
 /// The text stays where it is, for rows that are made up.

@@ -6,6 +6,7 @@
 
 #include <Eigen/Core>
 
+#include "recoil/base/units.hpp"
 #include "recoil/mesh/geometry_spec.hpp"
 
 namespace recoil::app {
@@ -33,7 +34,7 @@ using HasOwnShape = bool (*)(const Item& entry);
 
 /// The geometry of a resolved file whose `geometry` has the keys of geometry_sections(). Opens no file.
 /// @throws InputError with the place of what does not fit together.
-Geometry build_geometry(const Item& root, HasOwnShape has_own_shape = nullptr);
+Geometry build_geometry(const Item& root, const UnitSystem& units, HasOwnShape has_own_shape = nullptr);
 
 /// One list of selections: an id, a file, or a list of shapes. Adds to `warnings`. @throws InputError.
 std::vector<mesh::Selection> build_selections(const Item& item, std::vector<std::string>& warnings);

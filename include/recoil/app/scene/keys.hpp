@@ -4,10 +4,13 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "recoil/base/units.hpp"
 
 /// The tables of keys: the one place that says what a scene or a study may hold. The checker, the defaults,
 /// the JSON Schemas, docs/scene.md and docs/study.md all come from them.
@@ -68,7 +71,7 @@ struct Key {
   bool filled_in = true;               ///< false: the default of `member` is for the documentation only
   const char* implied = nullptr; ///< what absence means, for the documentation, when nothing is filled in
   Range range = {};
-  const char* unit = nullptr;    ///< SI unit; numbers may be written {"value": v, "unit": "m"}
+  const char* unit = nullptr;    ///< in SI, as `fallback`; numbers may be written {"value": v, "unit": "mm"}
   const char* unit_by = nullptr; ///< key of the same object whose text decides the unit, by unit_for
   const char* (*unit_for)(const std::string& text) = nullptr; ///< nullptr for a number without unit
   /// JSON list of the values allowed (refused: tolerated); of the texts where numbers or lists of numbers may
@@ -126,9 +129,9 @@ std::string describe_types(const Key& key);
 /// Choices as a list of JSON texts.
 std::vector<std::string> split_choices(const char* choices);
 
-/// True when `given` ("kg/m/s^2", "Pa") is the same SI unit, without a factor, as `expected` (nullptr: no
-/// unit).
-bool is_si_unit(const std::string& given, const char* expected);
+/// By what a number in the unit `given` ("kg/m/s^2", "MPa") is multiplied to stand in `units`; empty where
+/// that is no unit of what `expected` (nullptr: no unit) measures.
+std::optional<double> unit_factor(const std::string& given, const char* expected, const UnitSystem& units);
 
 /// JSON Schema (draft 2020-12) of the files that the table describes.
 std::string json_schema(const KeyTable& table);

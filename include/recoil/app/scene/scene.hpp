@@ -17,6 +17,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/base/expression.hpp"
 #include "recoil/base/lookup.hpp"
+#include "recoil/base/units.hpp"
 #include "recoil/mesh/input/node_values.hpp"
 #include "recoil/stepping/solver.hpp"
 
@@ -219,19 +220,21 @@ struct ContactSpec {
   double friction_convergence_tol = 0; ///< PolyFEM's; 0: a share of the contact forces
 };
 
-enum class OutputField { stress, von_mises, strain_energy, contact_force, friction_force };
+enum class OutputField { stress, von_mises, strain_energy, contact_force, friction_force, reaction_force };
 template <>
 struct EnumNames<OutputField> {
   static constexpr EnumName<OutputField> all[]{{"stress", OutputField::stress},
                                                {"von_mises", OutputField::von_mises},
                                                {"strain_energy", OutputField::strain_energy},
                                                {"contact_force", OutputField::contact_force},
-                                               {"friction_force", OutputField::friction_force}};
+                                               {"friction_force", OutputField::friction_force},
+                                               {"reaction_force", OutputField::reaction_force}};
 };
 
 struct OutputSpec {
-  int every = 1;  ///< steps between stored states
-  int chunk = 16; ///< states per trajectory file
+  int every = 1;          ///< steps between stored states
+  std::vector<int> steps; ///< those of `times`, ascending, whose states are stored in place of `every`
+  int chunk = 16;         ///< states per trajectory file
   std::vector<OutputField> fields;
 };
 
@@ -273,6 +276,7 @@ private:
 
 struct Scene {
   std::filesystem::path file;               ///< the scene that was read
+  UnitSystem units;                         ///< of all its numbers
   std::string solver;                       ///< name of its solver, `solver/type`
   SolverPart own;                           ///< what this solver alone has
   std::vector<mesh::GeometrySpec> geometry; ///< enabled entries in the order of the file, obstacles included

@@ -68,7 +68,7 @@ public:
   const SceneKind& kind(std::string_view name) const;
   /// Refuses what is written in a scene of this kind and belongs to others, unless it has its default.
   /// `root`: checked, with defaults filled in. @throws InputError with place and cure.
-  void refuse_absent_keys(const SceneKind& kind, const Item& root) const;
+  void refuse_absent_keys(const SceneKind& kind, const Item& root, const UnitSystem& units) const;
 
 private:
   std::vector<const SceneKind*> kinds_;

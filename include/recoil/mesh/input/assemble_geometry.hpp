@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recoil/mesh/geometry_spec.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
@@ -26,14 +27,16 @@ struct AssembledGeometry {
 class MeshFiles {
 public:
   /// Reads the file unless it is there already.
-  const RawMesh& load(const std::filesystem::path& path);
+  const FileMesh& load(const std::filesystem::path& path);
   /// Loads the file as load() does, and hands the mesh over.
-  RawMesh take(const std::filesystem::path& path);
+  FileMesh take(const std::filesystem::path& path);
   /// Keeps a mesh that was made in memory, as that of a file `name`.
-  void put(const std::filesystem::path& name, RawMesh mesh) { files_[name.string()] = std::move(mesh); }
+  void put(const std::filesystem::path& name, RawMesh mesh) {
+    files_[name.string()] = {std::move(mesh), {}, {}, {}};
+  }
 
 private:
-  std::map<std::string, RawMesh> files_;
+  std::map<std::string, FileMesh> files_;
 };
 
 /// 2 if the deformable entries are triangle meshes, 3 if they are tetrahedra.

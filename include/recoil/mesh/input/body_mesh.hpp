@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
 namespace recoil::mesh {
@@ -19,10 +20,13 @@ struct BodyMesh {
   std::vector<std::array<std::int32_t, 4>> cells;
   std::vector<std::int32_t> tags;        ///< stored volume tag of each cell
   std::vector<std::int64_t> cell_source; ///< index of the cell, or of its unrefined ancestor, in the file
+  std::vector<std::array<std::int32_t, 3>> facets; ///< in physical groups of the file, as FileMesh has them
+  std::vector<std::int32_t> facet_tags;            ///< the group of each
 };
 
 /// The cells of highest dimension of a file: tetrahedra, else triangles.
 /// @throws InputError naming `where` if there are none, or if triangles do not lie in a plane of constant z.
+BodyMesh body_mesh(FileMesh&& file, const std::string& where);
 BodyMesh body_mesh(RawMesh&& raw, const std::string& where);
 
 /// Makes every cell positively oriented by exchanging its last two vertices where needed.

@@ -3,8 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -13,6 +16,15 @@
 
 /// Where meshes come from, files and built-in shapes, and how they become files.
 namespace recoil::mesh {
+
+/// A mesh file with what Gmsh says of boundary facets; of other formats nothing.
+struct FileMesh : RawMesh {
+  /// Boundary facets in physical groups: triangles of a mesh of tetrahedra, edges (the last entry is -1) of
+  /// one of triangles; and the physical tag of each, of several the lowest one first.
+  std::vector<std::array<std::int32_t, 3>> facets;
+  std::vector<std::int32_t> facet_tags;
+  std::map<std::pair<int, std::int32_t>, std::string> group_names; ///< by dimension and physical tag
+};
 
 /// Reads a mesh file; the extension decides the format: Gmsh `.msh` (2.2 and 4.1, ASCII and binary of either
 /// byte order), Wavefront `.obj`, STL `.stl` (ASCII and binary), MEDIT `.mesh` (ASCII) and `.meshb` (binary,
@@ -27,7 +39,7 @@ namespace recoil::mesh {
 /// or damaged
 ///         file, elements that are no simplices or of higher order, versions not supported.
 /// @note Not collective; holds the file and the mesh in memory.
-RawMesh read_mesh(const std::filesystem::path& path);
+FileMesh read_mesh(const std::filesystem::path& path);
 
 /// 2 for rectangle and disk, else 3.
 int dimension(GeneratorShape shape);

@@ -26,7 +26,8 @@ struct EmptySelection {
 /// the bounding box of the transformed geometry, to which relative coordinates refer. Entries that would
 /// match nothing even if they were the only ones are added to `empty`.
 
-/// Surface ids of the facets of each cell: unselected_facet, interior_facet or the id selected. Interior
+/// Surface ids of the facets of each cell: unselected_facet, interior_facet or the id selected; without
+/// selections that of the physical group of the file. Interior
 /// facets carry no ids, whatever boundary_only says: boundary conditions act on boundary facets only. A file
 /// gives rows "id v0 v1 (v2)" with vertex numbers of this geometry, from 0, after refinement; in 3D also one
 /// id per facet, interior ones included, in lexicographic order of their ascending vertices.

@@ -163,6 +163,13 @@ public:
   /// Nodal contact and friction forces [N] of the state that advance() is just calling `on_state` for; null
   /// without contact, and before the first step.
   const linalg::Vector *contact_force() const, *friction_force() const;
+  /// From now on steps know their support_force().
+  void record_support_forces();
+  /// The support_forces() of the state that advance() is just calling `on_state` for; null before the first
+  /// step, and unless they are recorded.
+  const linalg::Vector* support_force() const;
+  /// What the barrier was multiplied by in the energy of the last step [J, per unit thickness in 2D].
+  double barrier_stiffness() const;
 
 private:
   std::string describe_intersections(const linalg::Vector& u) const;

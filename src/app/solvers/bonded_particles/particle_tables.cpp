@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "recoil/app/run/csv_table.hpp"
+#include "recoil/app/run/forward_run.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
-#include "recoil/base/atomic_file.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/io/block_layout.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/fragments.hpp"
@@ -31,28 +28,8 @@ constexpr const char* obstacle_head =
     "force_y,force_z,moment_x,moment_y,moment_z";
 constexpr const char* fragment_head = "step,time,fragment,first_particle,particles,mass,x,y,z,vx,vy,vz";
 
-/// Begins a table anew, whose second column is the time, or keeps the rows of before up to one.
-void begin_table(const std::filesystem::path& table, const std::string& head, double last_time) {
-  std::string text = head + "\n", line;
-  std::ifstream before(table);
-  std::getline(before, line);
-  while (std::getline(before, line)) {
-    const auto first = line.find(','), second = line.find(',', first + 1);
-    // A killed run may have left half a line.
-    if (std::ranges::count(line, ',') != std::ranges::count(head, ',')) break;
-    if (std::stod(line.substr(first + 1, second - first - 1)) <= last_time) text += line + "\n";
-  }
-  write_file_atomically(table, text);
-}
-
 Vector3d three_of(std::span<const double> values, std::size_t first) {
   return {values[first], values[first + 1], values[first + 2]};
-}
-
-std::string cells(std::span<const double> values) {
-  std::string text;
-  for (const double value : values) text += fmt::format(",{:.9g}", value);
-  return text;
 }
 
 using FragmentSums = Eigen::Matrix<double, 8, 1>;
@@ -110,17 +87,12 @@ void ParticleTables::add_step() const {
   if (!groups_.empty()) add_reactions();
   if (!obstacles_.empty()) add_obstacle_forces();
   if (solver_.problem().strength &&
-      (solver_.step() % scene_.output.every == 0 || solver_.step() == scene_.time.steps))
+      (run_options(scene_).stores(solver_.step()) || solver_.step() == scene_.time.steps))
     add_fragments();
 }
 
 void ParticleTables::add(const char* table, const std::string& rows) const {
-  parallel::collectively(comm_, [&] {
-    if (comm_.rank() != 0 || rows.empty()) return;
-    if (!append_to_file(folder_ / table, rows))
-      throw FileError((folder_ / table).string() + ": cannot add a row: " + std::strerror(errno) +
-                      "; is the disk full?");
-  });
+  add_to_table(comm_, folder_ / table, rows);
 }
 
 void ParticleTables::add_broken_bonds() const {
@@ -166,7 +138,8 @@ void ParticleTables::add_reactions() const {
     const Vector3d displacement = three_of(sum, 0) / sum[12], centre = three_of(sum, 3) / sum[12],
                    F = three_of(sum, 6), M = three_of(sum, 9) - centre.cross(F);
     text += fmt::format("{},{:.17g},{}{}{}{}\n", solver_.step(), solver_.time(), g,
-                        cells({displacement.data(), 3}), cells({F.data(), 3}), cells({M.data(), 3}));
+                        table_cells({displacement.data(), 3}), table_cells({F.data(), 3}),
+                        table_cells({M.data(), 3}));
   }
   add("reactions.csv", text);
 }
@@ -199,7 +172,7 @@ void ParticleTables::add_obstacle_forces() const {
     const Vector3d way = sums[k].way / count, F = three_of(forces, 6 * k),
                    M = three_of(forces, 6 * k + 3) - (sums[k].place / count).cross(F);
     text += fmt::format("{},{:.17g},{}{}{}{}\n", solver_.step(), solver_.time(), obstacles_[k],
-                        cells({way.data(), 3}), cells({F.data(), 3}), cells({M.data(), 3}));
+                        table_cells({way.data(), 3}), table_cells({F.data(), 3}), table_cells({M.data(), 3}));
   }
   add("obstacle_forces.csv", text);
 }
@@ -227,7 +200,7 @@ void ParticleTables::add_fragments() const {
                    velocity = three_of(row.sums, 5) / row.sums[1];
     text += fmt::format("{},{:.17g},{},{},{},{:.9g}{}{}\n", solver_.step(), solver_.time(),
                         number < fragments.larger ? number : -1, row.first, GlobalIndex(row.sums[0]),
-                        row.sums[1], cells({centre.data(), 3}), cells({velocity.data(), 3}));
+                        row.sums[1], table_cells({centre.data(), 3}), table_cells({velocity.data(), 3}));
   }
   for (int rank = 0; rank < num_blocks; ++rank) {
     std::vector<char> rows;

@@ -77,6 +77,15 @@ void DiscreteScene<dim>::evaluate_first_step() {
 
 template DistributedGeometry<2> distribute_geometry(const parallel::Communicator&, LoadedScene&);
 template DistributedGeometry<3> distribute_geometry(const parallel::Communicator&, LoadedScene&);
+template <int dim>
+std::int32_t DiscreteScene<dim>::number_of_obstacle(const std::string& name) const {
+  const auto& contact = *solver_.problem().contact;
+  if (const int mesh = place_in(obstacles().names, name); mesh >= 0)
+    return contact.surface().num_bodies() + mesh;
+  const auto plane = std::ranges::find(scene_.planes, name, &PlaneObstacle::name);
+  return contact.parameters().planes[plane - scene_.planes.begin()].body;
+}
+
 template class DiscreteScene<2>;
 template class DiscreteScene<3>;
 

@@ -52,9 +52,9 @@ constexpr Key space[] = {
 constexpr Key regions[] = {
     {.pattern = "/materials/*/id",
      .types = one_or_list,
-     .items = integer,
+     .items = integer | text,
      .implied = "0",
-     .doc = "Volume ids."},
+     .doc = "Volume ids, or names of physical groups of a Gmsh file."},
 };
 
 constexpr Key lame_rows[] = {
@@ -121,6 +121,26 @@ std::vector<Key> material_rows() {
   rows.insert(rows.end(), std::begin(for_all_laws), std::end(for_all_laws));
   return rows;
 }
+
+constexpr Key initial_state_keys[] = {
+    {.pattern = "/initial_conditions/state",
+     .types = object,
+     .doc =
+         "Displacements and velocities of a stored state of another run, before all entries above: on a "
+         "finer "
+         "or coarser mesh, with other orders, material laws, loads or time steps. Bodies of the same name, "
+         "which have to have the same shape at rest, take the values at the rest positions of their nodes; "
+         "others start at rest. The first step is BDF1, and time begins at `t0`."},
+    {.pattern = "/initial_conditions/state/run",
+     .types = folder,
+     .required = true,
+     .doc = "Folder of `recoil simulate`."},
+    {.pattern = "/initial_conditions/state/time",
+     .types = number,
+     .implied = "the last one",
+     .unit = "s",
+     .doc = "Time of the state in its run."},
+};
 
 constexpr Key integrator[] = {
     {.pattern = "/time/integrator",
@@ -206,7 +226,11 @@ constexpr Key newton[] = {
 
 std::vector<KeySection> element_keys() {
   static const std::vector<Key> materials = material_rows();
-  return {{"root", space}, {"materials", materials}, {"time", integrator}, {"solver", newton}};
+  return {{"root", space},
+          {"materials", materials},
+          {"initial_conditions", initial_state_keys},
+          {"time", integrator},
+          {"solver", newton}};
 }
 
 } // namespace recoil::app

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/solvers/elastodynamics/build_elements.hpp"
+#include "recoil/app/run/csv_table.hpp"
 #include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/support_table.hpp"
 #include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
 #include "recoil/mesh/input/quality.hpp"
 
@@ -16,12 +18,17 @@ class ElementRun final : public SolverRun {
 public:
   explicit ElementRun(const RunStart& start)
       : discrete_(start.loaded.file.scene, distribute(start)),
-        output_(discrete_.solver(), start.loaded.file.scene.output.fields) {
+        output_(discrete_.solver(), start.loaded.file.scene.output.fields),
+        table_(discrete_, start.folder.root()),
+        begin_(time_of_last_rows(start.comm, start.folder, start.continues)) {
+    discrete_.solver().record_support_forces();
     start.interrupts.stop_if_pending();
     if (!start.continues) discrete_.start();
   }
   stepping::Solver& solver() override { return discrete_.solver(); }
   RunOutput& output() override { return output_; }
+  void begin() override { table_.begin(begin_); }
+  void after_step() override { table_.add_step(); }
 
 private:
   static DistributedGeometry<dim> distribute(const RunStart& start) {
@@ -32,6 +39,8 @@ private:
 
   DiscreteScene<dim> discrete_;
   TrajectoryOutput<dim> output_;
+  SupportTable<dim> table_;
+  double begin_; ///< time that the rows of before belong to [s]
 };
 
 std::unique_ptr<SolverRun> make_run(const RunStart& start) {

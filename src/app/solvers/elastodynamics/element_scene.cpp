@@ -87,6 +87,17 @@ void check_elements(const Scene& scene) {
                 " (row sums of higher orders are zero or negative); set it to false or discr_order to 1");
 }
 
+void build_stored_state(const Item& item, const Scene& scene, ElementScene& own) {
+  if (!item.has("state")) return;
+  const Item state = item["state"];
+  if (scene.time.kind == TimeKind::statics)
+    state.fail("acts in scenes with `time` only: a static solution does not depend on where it starts");
+  StoredState& from = own.stored.emplace();
+  from.run = state["run"].text();
+  if (state.has("time")) from.time = state["time"].number();
+  from.where = state.where();
+}
+
 void refuse_moving_planes(const Item& geometry) {
   for (const Item& entry : geometry.items())
     if (entry["enabled"].flag() && entry["type"].text() == "plane" && entry.has("surface_selection"))
@@ -103,6 +114,7 @@ void build_elements(const Item& root, Scene& scene) {
   build_space(root["space"], scene, own.space);
   build_materials(root, scene);
   if (root.has("time")) own.bdf_order = read_bdf_order(root["time"]["integrator"]);
+  build_stored_state(root["initial_conditions"], scene, own);
   check_elements(scene);
 }
 
@@ -111,6 +123,8 @@ std::vector<std::filesystem::path> ElementScene::files() const {
   for (const MaterialEntry& entry : materials)
     for (const MaterialValue* value : entry.values())
       if (const auto* file = file_of(*value)) files.push_back(*file);
+  // It holds the checksums of all others.
+  if (stored) files.push_back(stored->trajectory() / "manifest.json");
   return files;
 }
 

@@ -6,6 +6,7 @@
 
 #include "recoil/app/solvers/elastodynamics/build_problem.hpp"
 #include "recoil/app/solvers/elastodynamics/scene_values.hpp"
+#include "recoil/app/solvers/elastodynamics/stored_state.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/quadrature.hpp"
 
@@ -111,6 +112,8 @@ stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsP
   state.u = linalg::Vector(space.layout());
   state.v = linalg::Vector(space.layout());
   if (scene.time.kind == TimeKind::statics) return state;
+  if (const auto& stored = elements_of(scene).stored)
+    read_stored_state(*stored, scene.units, space, state.u, state.v);
   sample(scene.initial_conditions.solution, space, state.u);
   sample(scene.initial_conditions.velocity, space, state.v);
   if (adjust) adjust(state);

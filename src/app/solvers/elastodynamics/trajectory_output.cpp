@@ -201,6 +201,7 @@ std::vector<checkpoint::Field> TrajectoryOutput<dim>::fields(const linalg::Vecto
     if (field == OutputField::strain_energy) add("strain_energy", 1, field);
     if (field == OutputField::contact_force) add_force("contact_force", solver_->contact_force());
     if (field == OutputField::friction_force) add_force("friction_force", solver_->friction_force());
+    if (field == OutputField::reaction_force) add_force("reaction_force", solver_->support_force());
   }
   return fields;
 }

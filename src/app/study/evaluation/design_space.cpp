@@ -16,10 +16,11 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The bound of a variable from that of its value.
-double bound_of(const ParameterSpec& spec, int side) {
+double bound_of(const ParameterSpec& spec, std::size_t component, int side) {
+  const auto bounds = spec.bounds_of(component);
   // A logit maps the interval between its bounds to all numbers.
-  if (!spec.bounds || spec.scale.form == &parameters::Scaling::logit) return side == 0 ? -infinity : infinity;
-  return spec.scale.variable((*spec.bounds)[side]);
+  if (!bounds || spec.scale.form == &parameters::Scaling::logit) return side == 0 ? -infinity : infinity;
+  return spec.scale.variable((*bounds)[side]);
 }
 
 /// A power of two near `size`: dividing by it loses no bits.
@@ -142,8 +143,10 @@ inverse::DesignVariables DesignSpace::variables() const {
   for (const Block& block : blocks_) {
     const ParameterSpec& spec = study_.parameters[block.parameter];
     for (std::size_t i = 0; i < block.size(); ++i) {
-      variables.lower.push_back(bound_of(spec, 0));
-      variables.upper.push_back(bound_of(spec, 1));
+      const std::size_t component = i % block.components;
+      const double start = variables.start[block.first + i];
+      variables.lower.push_back(spec.is_held(component) ? start : bound_of(spec, component, 0));
+      variables.upper.push_back(spec.is_held(component) ? start : bound_of(spec, component, 1));
       variables.unit.push_back(
           spec.scale.form == &parameters::Scaling::linear ? unit_near(sizes_[block.first + i]) : 1);
     }
@@ -182,7 +185,7 @@ std::vector<double> DesignSpace::ranges(std::span<const double> x) const {
         range = std::max(range, std::abs(x[i]));
       // A value anywhere between its bounds has a logit with the standard logistic distribution.
       if (has_form(parameters::Scaling::logit)) range = std::numbers::pi / std::numbers::sqrt3;
-      if (const double width = about.upper[i] - about.lower[i]; std::isfinite(width))
+      if (const double width = about.upper[i] - about.lower[i]; std::isfinite(width) && width > 0)
         range = std::min(range, width / std::sqrt(12.0));
       if (spec.prior) range = std::min(range, spec.prior->of_variable(spec.scale, k % block.components).sd);
       ranges.push_back(range);
@@ -202,7 +205,8 @@ std::vector<double> DesignSpace::between_bounds(std::span<const double> shares) 
                            "' has none; give it `bounds`, or take one start");
     for (std::size_t i = block.first; i < block.first + block.size(); ++i)
       // A logit maps its bounds to infinity.
-      x.push_back(spec.scale.form == &parameters::Scaling::logit
+      x.push_back(range.lower[i] == range.upper[i] ? range.lower[i]
+                  : spec.scale.form == &parameters::Scaling::logit
                       ? spec.scale.variable(std::lerp((*spec.bounds)[0], (*spec.bounds)[1], shares[i]))
                       : std::lerp(range.lower[i], range.upper[i], shares[i]));
   }

@@ -210,6 +210,19 @@ ExperimentProduct HostedExperiment::multiply(const DesignSpace& space, std::span
   return {{sum_over_group(space, back.values), ""}};
 }
 
+ExperimentBands HostedExperiment::bands(const DesignSpace& space, std::span<const double> x,
+                                        const Eigen::MatrixXd& root) {
+  std::vector<ParameterValues> directions;
+  for (Eigen::Index k = 0; k < root.cols(); ++k) {
+    const Eigen::VectorXd dx = root.col(k);
+    directions.push_back(values_of(space, space.change_of_values(x, std::span(dx.data(), dx.size()))));
+  }
+  const ParameterValues q = values_of(space, space.values(x));
+  const inverse::ResidualChanges found = objective_.jacobian(q, directions);
+  if (!found.failure.empty()) return {{}, name_options(found.failure)};
+  return {gather_bands(comm_, model_->residual_rows(), objective_.residuals(q), found.columns), ""};
+}
+
 ExperimentPeaks HostedExperiment::find_peaks(const DesignSpace& space, std::span<const double> values) {
   const ParameterValues q = values_of(space, values);
   const inverse::ObjectiveValue found = objective_.value(q);

@@ -64,6 +64,7 @@ StudyObjective::StudyObjective(const Study& study, const StudyFolder& folder, co
       costs_(values_.size(), 1.0), runs_(values_.size(), -1),
       first_groups_(distribute(costs_, std::vector<char>(values_.size(), 1), groups.count())),
       kinds_(values_.size()), dropped_(values_.size(), 0) {
+  for (std::size_t e = 0; e < dropped_.size(); ++e) dropped_[e] = study.experiments[e].is_candidate ? 1 : 0;
   std::vector<ExperimentSlots> slots(costs_.size());
   groups_.work_on(first_groups_, [&](int e) {
     ExperimentModel& model = host(e).model();
@@ -301,6 +302,12 @@ double StudyObjective::value(std::span<const double> x) {
   return sum;
 }
 
+bool StudyObjective::is_chi_squared() const {
+  for (std::size_t e = 0; e < kinds_.size(); ++e)
+    if (!study_.experiments[e].is_candidate && !kinds_[e].is_chi_squared) return false;
+  return true;
+}
+
 GlobalIndex StudyObjective::num_data() const {
   GlobalIndex sum = prior_.num_rows();
   for (std::size_t e = 0; e < kinds_.size(); ++e) sum += dropped_[e] == 0 ? kinds_[e].num_data : 0;
@@ -422,23 +429,64 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
   const Eigen::Index width = space_->num_variables() + 1;
   const Eigen::Index of_data = width * std::ssize(results);
   Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(of_data + prior_.num_rows(), width);
+  experiment_factors_.assign(results.size(), {});
   for (Eigen::Index e = 0; e < std::ssize(results); ++e)
     if (dropped_[e] == 0)
-      rows.middleRows(e * width, width) =
+      experiment_factors_[e] = rows.middleRows(e * width, width) =
           Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
-  const auto put_prior = [&](Eigen::Index column, const std::vector<double>& entries) {
-    rows.col(column).tail(std::ssize(entries)) =
-        Eigen::Map<const Eigen::VectorXd>(entries.data(), std::ssize(entries));
-  };
-  for (Eigen::Index i = 0; i + 1 < width; ++i) {
-    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(width - 1, i);
-    put_prior(i, prior_.whiten(std::span(unit.data(), unit.size())));
-  }
-  put_prior(width - 1, prior_.residuals(x));
+  rows.bottomRows(prior_.num_rows()) = prior_factor(x);
   factor_ = inverse::triangular_factor(rows);
   data_factor_ = prior_.num_rows() > 0 ? inverse::triangular_factor(rows.topRows(of_data)) : factor_;
   factor_at_.assign(x.begin(), x.end());
   return factor_;
+}
+
+Eigen::MatrixXd StudyObjective::prior_factor(std::span<const double> x) const {
+  const Eigen::Index width = space_->num_variables() + 1;
+  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(prior_.num_rows(), width);
+  const auto put = [&](Eigen::Index column, const std::vector<double>& entries) {
+    rows.col(column) = Eigen::Map<const Eigen::VectorXd>(entries.data(), std::ssize(entries));
+  };
+  for (Eigen::Index i = 0; i + 1 < width; ++i) {
+    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(width - 1, i);
+    put(i, prior_.whiten(std::span(unit.data(), unit.size())));
+  }
+  put(width - 1, prior_.residuals(x));
+  return rows;
+}
+
+std::vector<CandidateFactor> StudyObjective::candidate_factors(std::span<const double> x) {
+  std::vector<char> others(dropped_.size(), 1);
+  for (std::size_t e = 0; e < others.size(); ++e) others[e] = study_.experiments[e].is_candidate ? 0 : 1;
+  std::vector<CandidateFactor> candidates;
+  if (!holds(others, 0)) return candidates;
+  std::swap(others, dropped_);
+  const std::vector<double> values = space_->values(x);
+  std::vector<int> group_of(costs_.size(), -1);
+  const auto runs =
+      evaluate<ExperimentValue>(x, group_of, [&](HostedExperiment& one) { return one.run(*space_, values); });
+  // Those without a run have no derivative.
+  const std::vector<char> all = dropped_;
+  for (std::size_t e = 0; e < runs.size(); ++e) dropped_[e] |= runs[e].failure.empty() ? 0 : 1;
+  const auto factors = evaluate<ExperimentFactor>(
+      x, group_of, [&](HostedExperiment& one) { return one.factorise(*space_, x); });
+  std::swap(others, dropped_);
+  const Eigen::Index width = space_->num_variables() + 1;
+  for (std::size_t e = 0; e < runs.size(); ++e) {
+    if (all[e] != 0) continue;
+    CandidateFactor& one = candidates.emplace_back();
+    one.experiment = static_cast<int>(e);
+    one.failure = runs[e].failure.empty() ? factors[e].failure : runs[e].failure;
+    if (one.failure.empty())
+      one.factor = Eigen::Map<const Eigen::MatrixXd>(factors[e].columns.data(), width, width);
+  }
+  return candidates;
+}
+
+std::vector<ExperimentBands> StudyObjective::bands(std::span<const double> x, const Eigen::MatrixXd& root) {
+  return differentiate<ExperimentBands>(
+      "bands", [&](HostedExperiment& one) { return one.bands(*space_, x, root); }, x,
+      std::span(root.data(), root.size()));
 }
 
 inverse::HessianForm StudyObjective::hessian_form() const {

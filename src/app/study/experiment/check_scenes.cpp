@@ -200,6 +200,12 @@ std::vector<std::string> check_study_against_scenes(const Study& study, std::spa
   for (int i = 0; i < std::ssize(scenes); ++i)
     experiments.push_back({study, study.experiments[i], i, scenes[i]});
   std::vector<std::string> warnings;
+  for (const ExperimentScene& at : experiments)
+    if (at.scene.units != study.units)
+      at.fail(at.experiment.where, "scene",
+              at.scene.file.string() + " is in " + at.scene.units.names() + ", the study is in " +
+                  study.units.names() +
+                  "; write the `units` of the scenes, the same in all, in the study, too");
   for (const ParameterSpec& parameter : study.parameters)
     for (const int index : parameter.experiments)
       experiment_kind(scenes[index]).check_parameter(experiments[index], parameter);

@@ -100,6 +100,7 @@ void set_output_for_sweep(const Study& study, Scene& scene) {
   // Restart points are what closes a file.
   if (study.sweep.store_every > 1) output.chunk = 1;
   output.fields.clear();
+  output.steps.clear();
 }
 
 std::string scene_as_run(const SceneFile& file) {
@@ -108,6 +109,7 @@ std::string scene_as_run(const SceneFile& file) {
   output["every"] = file.scene.output.every;
   output["chunk"] = file.scene.output.chunk;
   output["fields"] = nlohmann::json::array();
+  output.erase("times");
   if (file.scene.contact.enabled && file.scene.contact.barrier_stiffness)
     json["solver"]["contact"]["barrier_stiffness"] = *file.scene.contact.barrier_stiffness;
   return json.dump(2) + "\n";

@@ -45,7 +45,7 @@ private:
 
 } // namespace
 
-const char* unit_of(const ParameterSpec& spec) { return spec.kind->unit != nullptr ? spec.kind->unit : "1"; }
+const char* unit_of(const ParameterSpec& spec) { return spec.unit.c_str(); }
 
 double scaled_derivative(const ParameterSpec& spec, double value, double derivative) {
   return spec.scale.slope(spec.scale.variable(value)) * derivative;

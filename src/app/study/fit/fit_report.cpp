@@ -44,10 +44,11 @@ Json rows_of(const Eigen::MatrixXd& matrix) {
 }
 
 /// What of an interval is between the bounds of a value.
-std::array<double, 2> between_bounds(const ParameterSpec& spec, std::array<double, 2> interval) {
-  if (spec.bounds)
+std::array<double, 2> between_bounds(const ParameterSpec& spec, std::size_t component,
+                                     std::array<double, 2> interval) {
+  if (const auto bounds = spec.bounds_of(component))
     for (double& end : interval)
-      if (!std::isnan(end)) end = std::clamp(end, (*spec.bounds)[0], (*spec.bounds)[1]);
+      if (!std::isnan(end)) end = std::clamp(end, (*bounds)[0], (*bounds)[1]);
   return interval;
 }
 
@@ -81,7 +82,7 @@ void add_intervals(const ParameterSpec& spec, const Block& block, const FittedDe
     const auto interval = inverse::physical_interval(fit.x[i], deviation, uncertainty.quantile,
                                                      [&](double z) { return spec.scale.value(z); });
     deviations.push_back(number_or_null(std::abs(spec.scale.slope(fit.x[i])) * deviation));
-    const auto [low, high] = between_bounds(spec, interval);
+    const auto [low, high] = between_bounds(spec, (i - block.first) % block.components, interval);
     intervals.push_back(Json::array({number_or_null(low), number_or_null(high)}));
     cut.push_back(low != interval[0] && high != interval[1] ? "both"
                   : low != interval[0]                      ? "low"
@@ -166,12 +167,15 @@ Json describe_fitted_parameters(const Study& study, const DesignSpace& space, st
       entry["dataset"] = study.parameters[block.parameter].name;
       continue;
     }
-    std::vector<bool> at_bound;
-    for (std::size_t i = block.first; i < block.first + block.size(); ++i)
-      at_bound.push_back(x[i] <= variables.lower[i] || x[i] >= variables.upper[i]);
+    std::vector<bool> at_bound, held;
+    for (std::size_t i = block.first; i < block.first + block.size(); ++i) {
+      held.push_back(spec.is_held((i - block.first) % block.components));
+      at_bound.push_back(!held.back() && (x[i] <= variables.lower[i] || x[i] >= variables.upper[i]));
+    }
     entry["value"] = value_or_list(part(block, values));
     entry["initial"] = value_or_list(part(block, space.start_values()));
     entry["at_bound"] = value_or_list(at_bound);
+    if (!spec.held.empty()) entry["held"] = value_or_list(held);
     if (!block.names.empty()) entry["bodies"] = block.names;
   }
   return result;

@@ -146,6 +146,7 @@ void warn_of_parameters(const Study& study, const DesignSpace& space, std::span<
   for_each_value(
       study, space, [&](const ParameterSpec& spec, const Block& block, std::size_t i, std::size_t v) {
         const std::string name = name_of_value(study, block, i);
+        if (spec.is_held(i % block.components)) return;
         if (x[v] <= variables.lower[v] || x[v] >= variables.upper[v])
           warnings.add(
               {"at_bound",
@@ -156,7 +157,8 @@ void warn_of_parameters(const Study& study, const DesignSpace& space, std::span<
         const double slope = std::abs(spec.scale.slope(x[v])) * variables.unit[v];
         const double sd = slope * uncertainty.deviations[v];
         if (is_open[v] || !std::isfinite(sd)) return;
-        if (spec.bounds && sd > (*spec.bounds)[1] - (*spec.bounds)[0])
+        const auto bounds = spec.bounds_of(i % block.components);
+        if (bounds && sd > (*bounds)[1] - (*bounds)[0])
           warnings.add(
               {"sd_above_bounds",
                fmt::format("{}: the standard deviation, {}, is larger than the distance of the bounds", name,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/study/fit/fit_descent.hpp"
+#include "app/study/fit/fit_insight.hpp"
 #include "app/study/fit/fit_report.hpp"
 #include "app/study/fit/fit_stage.hpp"
 #include "app/study/fit/fit_starts.hpp"
@@ -25,10 +26,10 @@ namespace recoil::app {
 
 namespace {
 
-const StudyCommand optimize_command{
-    "optimize",
-    "fit.json",
-    {"fit.h5", "history.csv", "evaluations", "stages", "scenes", "posterior.h5", "posterior-*.xdmf"}};
+const StudyCommand optimize_command{"optimize",
+                                    "fit.json",
+                                    {"fit.h5", "samples.csv", "bands.csv", "history.csv", "evaluations",
+                                     "stages", "scenes", "posterior.h5", "posterior-*.xdmf"}};
 
 /// Gauss-Newton where the objective is a sum of squares of few variables, or has a prior of fields and no
 /// bounds. @throws InputError.
@@ -414,8 +415,28 @@ private:
         for (std::size_t k = 0; k < ends_of_starts_.size(); ++k)
           json["starts"][k]["minimum"] = ends_of_starts_[k] > 0 ? Json(ends_of_starts_[k]) : Json(nullptr);
       }
+      add_insight(design, uncertainty, json);
       if (!spec.profile.empty()) json["profile"] = write_profiles(comm_, study_, objective_, design);
     });
+  }
+
+  /// What else the Jacobian tells.
+  void add_insight(const FittedDesign& design, const inverse::Uncertainty& uncertainty, Json& json) {
+    const UncertaintySpec& spec = study_.uncertainty;
+    json["information"] = describe_information(design, num_free(design.x));
+    json["sensitivity"] = describe_sensitivity(study_, objective_, design);
+    json["cross_validation"] = describe_cross_validation(study_, objective_, design);
+    if (const Json next = describe_next_experiments(study_, objective_, design, uncertainty); !next.empty())
+      json["next_experiments"] = next;
+    if (spec.samples > 0)
+      unless_impossible("samples", [&] {
+        json["samples"] =
+            write_samples(comm_, study_, objective_.space(), design, uncertainty, result_.root());
+      });
+    if (spec.bands)
+      unless_impossible("bands", [&] {
+        json["bands"] = write_bands(comm_, study_, objective_, design, uncertainty, result_.root());
+      });
   }
 
   std::vector<FoundMinimum> minima() const {
@@ -480,7 +501,8 @@ private:
     json["newton_iterations"] = totals.newton_iterations;
     if (!objective_.frozen().empty()) json["barrier_stiffness"] = objective_.frozen();
     for (std::size_t e = 0; e < objective_.dropped().size(); ++e)
-      if (objective_.dropped()[e] != 0) json["dropped"].push_back(study_.experiments[e].name);
+      if (objective_.dropped()[e] != 0 && !study_.experiments[e].is_candidate)
+        json["dropped"].push_back(study_.experiments[e].name);
     json["ranks"] = comm_.size();
     json["groups"] = num_groups();
     json["version"] = version();

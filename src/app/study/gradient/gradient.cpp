@@ -8,9 +8,11 @@
 
 #include "app/study/gradient/gradient_report.hpp"
 #include "recoil/app/study/experiment/work_on_study.hpp"
+#include "recoil/base/json_depth.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/memory.hpp"
 #include "recoil/base/option_names.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/inverse/difference_check.hpp"
 
@@ -138,12 +140,14 @@ public:
     parallel::collectively(comm, [&] { check_ties(study, experiments_); });
   }
 
-  /// Finds what is wrong before the first step.
-  void check_start() {
+  /// Finds what is wrong before the first step; what the objectives of the experiments are.
+  std::vector<ObjectiveKind> check_start() {
+    std::vector<ObjectiveKind> kinds;
     for (const auto& experiment : experiments_) {
       interrupts_.stop_if_pending();
-      experiment->model().check_start();
+      kinds.push_back(experiment->model().check_start());
     }
+    return kinds;
   }
 
   ExitCode run(const StudyFolder& folder, bool check) {
@@ -226,6 +230,44 @@ ExitCode gradient(const parallel::Communicator& comm, const StudyOptions& option
     return run.run(folder, options.check);
   };
   return work_on_study(comm, gradient_command, options, work);
+}
+
+bool is_study_file(const parallel::Communicator& comm, const std::filesystem::path& file) {
+  bool is_study = false;
+  parallel::collectively(comm, [&] {
+    std::error_code error;
+    if (comm.rank() != 0 || !std::filesystem::is_regular_file(file, error)) return;
+    try {
+      const std::string text = read_file(file);
+      require_shallow_json(text, file);
+      const Json root = Json::parse(text, nullptr, false);
+      is_study = root.is_object() && root.contains("experiments") && !root.contains("geometry");
+    } catch (const FileError&) {
+      is_study = false;
+    }
+  });
+  return comm.any(is_study);
+}
+
+std::string validate_study(const parallel::Communicator& comm, const std::filesystem::path& path) {
+  LogOptions log;
+  log.rank = comm.rank();
+  log.level = LogLevel::warning;
+  initialize_log(log);
+  const Interrupts interrupts(comm);
+  LoadedStudy loaded = load_study(comm, path, interrupts);
+  const Study& study = loaded.file.study;
+  for (const std::string& warning : loaded.warnings) log_warning(warning);
+  const std::vector<ObjectiveKind> kinds =
+      GradientRun(comm, study, std::move(loaded.scenes), interrupts).check_start();
+  std::string text = fmt::format("{}: valid, {} experiments, {} parameters, {} objectives\n", path.string(),
+                                 study.experiments.size(), study.parameters.size(), study.objectives.size());
+  for (std::size_t e = 0; e < kinds.size(); ++e)
+    text += fmt::format(
+        "  {}{}: {}\n", study.experiments[e].name, study.experiments[e].is_candidate ? " (candidate)" : "",
+        kinds[e].why_not_least_squares.empty() ? fmt::format("a sum of squares of {} data", kinds[e].num_data)
+                                               : "no sum of squares: " + kinds[e].why_not_least_squares);
+  return comm.rank() == 0 ? text : std::string();
 }
 
 } // namespace recoil::app

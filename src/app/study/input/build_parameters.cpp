@@ -162,9 +162,45 @@ parameters::Scaling default_scale(const Item& entry, const ParameterKind& quanti
   return {&parameters::Scaling::logarithm};
 }
 
+/// Bounds of single components, and which of these stay where they are.
+void build_components(const Item& entry, const ParameterKind& quantity, ParameterSpec& parameter) {
+  const auto require_components = [&](const char* key, std::size_t count) {
+    if (quantity.components == Components::basis || parameter.initial_file)
+      entry[key].fail("is of parameters whose `initial` is a number or one per component; leave it out");
+    if (count != parameter.initial.size())
+      entry[key].fail("has " + std::to_string(count) +
+                      " entries, one per component is needed: `initial` has " +
+                      std::to_string(parameter.initial.size()));
+  };
+  if (entry.has("component_bounds")) {
+    const Item list = entry["component_bounds"];
+    if (parameter.bounds) list.fail("excludes `bounds`; keep one");
+    if (parameter.scale.form == &parameters::Scaling::logit)
+      list.fail("\"logit\" maps one interval: give `bounds`, or take another scale");
+    require_components("component_bounds", list.size());
+    for (std::size_t c = 0; c < list.size(); ++c) {
+      const Item item = list.items()[c];
+      auto& bounds = parameter.component_bounds.emplace_back();
+      if (item.is_null()) continue;
+      bounds = bounds_of(item, quantity);
+      if (parameter.initial[c] < (*bounds)[0] || parameter.initial[c] > (*bounds)[1])
+        item.fail("excludes the initial value of its component, " + short_number(parameter.initial[c]) +
+                  "; move the bounds or `initial`");
+      if (parameter.scale.form == &parameters::Scaling::logarithm && !((*bounds)[0] > 0))
+        item.fail("must be positive where the scale is \"log\"");
+    }
+  }
+  if (entry.has("held")) {
+    for (const Item& item : entry["held"].items()) parameter.held.push_back(item.flag() ? 1 : 0);
+    require_components("held", parameter.held.size());
+    if (std::ranges::all_of(parameter.held, [](char held) { return held != 0; }))
+      entry["held"].fail("holds the whole parameter; leave the parameter out, the scene has its value");
+  }
+}
+
 void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec& parameter) {
   if (entry.has("tie")) {
-    for (const char* name : {"initial", "bounds", "scale", "prior"})
+    for (const char* name : {"initial", "bounds", "component_bounds", "held", "scale", "prior"})
       if (entry.has(name))
         entry[name].fail("a tied parameter has the `" + std::string(name) + "` of '" + entry["tie"].text() +
                          "'; leave it out here");
@@ -189,17 +225,20 @@ void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec
     parameter.scale.high = (*parameter.bounds)[1];
   }
   check_values(entry, parameter);
+  build_components(entry, quantity, parameter);
   if (entry.has("prior")) parameter.prior = prior_of(entry["prior"], quantity, parameter);
 }
 
 ParameterSpec parameter_from(const Item& entry, const Study& study) {
   const ParameterKind& quantity = *find_parameter_kind(entry["quantity"].text());
   check_keys(entry, quantity.name,
-             {"name", "quantity", "experiment", "initial", "bounds", "scale", "prior", "tie"}, quantity.takes,
-             quantity.needs);
+             {"name", "quantity", "experiment", "initial", "bounds", "component_bounds", "held", "scale",
+              "prior", "tie"},
+             quantity.takes, quantity.needs);
   ParameterSpec parameter;
   parameter.name = entry["name"].text();
   parameter.kind = &quantity;
+  if (quantity.unit != nullptr) parameter.unit = study.units.name_of(quantity.unit);
   parameter.where = places_of(entry);
   if (entry.has("body")) parameter.bodies = distinct_texts(entry["body"]);
   if (entry.has("bodies")) parameter.bodies = entry["bodies"].texts();
@@ -274,6 +313,8 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     tied.initial = other.initial;
     tied.initial_file = other.initial_file;
     tied.bounds = other.bounds;
+    tied.component_bounds = other.component_bounds;
+    tied.held = other.held;
     tied.scale = other.scale;
   }
 }

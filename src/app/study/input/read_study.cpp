@@ -29,7 +29,10 @@ void build_experiments(const Item& list, Study& study) {
   const auto entries = list.items();
   unique_names(entries, "experiment");
   for (const Item& entry : entries)
-    study.experiments.push_back({entry["name"].text(), entry["scene"].text(), places_of(entry)});
+    study.experiments.push_back(
+        {entry["name"].text(), entry["scene"].text(), entry["candidate"].flag(), places_of(entry)});
+  if (std::ranges::all_of(study.experiments, &Experiment::is_candidate))
+    list.fail("all experiments are candidates for the next one; leave `candidate` out where there are data");
 }
 
 void build_markers(const Item& list, Study& study) {
@@ -123,6 +126,9 @@ void require_bounds_of_starts(const Item& optimizer, const Study& study) {
 
 void build_uncertainty(const Item& item, const Study& study, UncertaintySpec& uncertainty) {
   uncertainty.intervals = item["intervals"].flag();
+  uncertainty.samples = item["samples"].integer();
+  uncertainty.seed = item["seed"].integer();
+  uncertainty.bands = item["bands"].flag();
   const std::vector<std::string> names = names_of(study.parameters);
   uncertainty.where_profile = item["profile"].where();
   for (const Item& name : item["profile"].items()) {
@@ -235,6 +241,7 @@ StudyFile study_from(Document document) {
   std::vector<std::string> no_notes;
   resolve_against_keys(document, study_keys(), no_notes);
   const Item root(document.root, "", document.locations);
+  study.units = document.units;
   build_experiments(root["experiments"], study);
   build_markers(root["markers"], study);
   build_parameters(root["parameters"], study);

@@ -26,6 +26,17 @@ constexpr Key setting(const char* pattern, unsigned types, const char* fallback,
 }
 
 constexpr Key experiments[] = {
+    {.pattern = "/units",
+     .types = object,
+     .fallback = "{}",
+     .doc = "In which the numbers of the study are written: those of its scenes, see "
+            "[scene.md](scene.md#units)."},
+    {.pattern = "/units/length",
+     .types = text,
+     .implied = "m",
+     .doc = "m, dm, cm, mm, um, nm, km, in or ft."},
+    {.pattern = "/units/mass", .types = text, .implied = "kg", .doc = "kg, g, mg or t."},
+    {.pattern = "/units/time", .types = text, .implied = "s", .doc = "s, ms, us, ns, min or h."},
     {.pattern = "/experiments",
      .types = one_or_list,
      .items = object,
@@ -34,6 +45,12 @@ constexpr Key experiments[] = {
      .doc = "The scenes that are run."},
     {.pattern = "/experiments/*/name", .types = text, .required = true, .doc = "Unique name."},
     {.pattern = "/experiments/*/scene", .types = path, .required = true, .doc = "Scene file."},
+    setting(
+        "/experiments/*/candidate", boolean, "false", {},
+        "An experiment that might be made next: no part of the fit, which tells how much its data would add "
+        "(see [estimation.md](estimation.md#the-next-experiment)). Its objectives say what would be "
+        "observed, "
+        "by CSV files with the times and `sd` to come and any numbers."),
 };
 
 constexpr Key markers[] = {
@@ -177,6 +194,14 @@ constexpr Key optimizer[] = {
      .doc = "Parameters with few values whose 95 % intervals are also found by the profile likelihood, from "
             "fits of "
             "all others at fixed values: see [estimation.md](estimation.md#profiles)."},
+    setting("/uncertainty/samples", integer, "0", from_to(0, 1000000),
+            "So many values drawn from the Laplace posterior, in `samples.csv` "
+            "([estimation.md](estimation.md#samples-and-bands))."),
+    setting("/uncertainty/seed", integer, "1", non_negative, "Of these."),
+    setting("/uncertainty/bands", boolean, "false", {},
+            "Bands around what the experiments show at the fit, at every observation, in `bands.csv`; costs "
+            "as much "
+            "as a Jacobian."),
 };
 
 /// Numbers in the unit of the quantity, one for all components or one for each.
@@ -288,6 +313,28 @@ std::vector<Key> common_parameter_keys() {
        .unit_for = unit_of_quantity,
        .reason = "[lowest, highest]",
        .doc = "[lowest, highest] value of every component."},
+      {.pattern = "/parameters/*/component_bounds",
+       .types = list,
+       .items = list | null,
+       .length = {1, 3},
+       .implied = "none",
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .doc = "In place of `bounds`: [lowest, highest] or null for each component."},
+      {.pattern = "/parameters/*/component_bounds/*",
+       .types = list | null,
+       .items = number,
+       .length = {2, 2},
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .reason = "[lowest, highest] or null",
+       .doc = "Those of a component."},
+      {.pattern = "/parameters/*/held",
+       .types = list,
+       .items = boolean,
+       .length = {1, 3},
+       .implied = "none",
+       .doc = "Components that stay at their start values, by true: [false, true, false] fits x and z."},
       {.pattern = "/parameters/*/scale",
        .types = text | object,
        .implied = "`log` or `linear`",

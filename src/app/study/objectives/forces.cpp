@@ -55,7 +55,7 @@ public:
 
   template <int dim>
   ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
-    const objectives::Track<1> track = objectives::read_forces(at.comm(), target);
+    const objectives::Track<1> track = objectives::read_forces(at.comm(), target, at.scene.units);
     track.is_load_curve ? check_load_curve(at.study, at.scene) : check_observed_times(at.scene.time, track);
     return [this, track = as_observed(*this, at.scene.time, track)](const Observables<dim>& at) {
       const Support<dim> support{

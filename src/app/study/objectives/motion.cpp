@@ -10,7 +10,9 @@ struct CenterOfMass final : ObservedObjectiveOf<CenterOfMass> {
   auto make(const Observables<dim>& at) const {
     objectives::Comparison<dim> observed{{{}, {"x", "y", "z"}}, {}};
     observed.tracks.push_back(
-        as_observed(*this, at.scene().time, objectives::read_track<dim>(at.comm(), target)));
+        as_observed(*this, at.scene().time,
+                    objectives::read_track<dim>(at.comm(), target, {"x", "y", "z"},
+                                                objectives::Measured::length, at.scene().units)));
     return objectives::make_misfit<dim>(type->name, at.center_of_mass(type->name, bodies),
                                         std::move(observed));
   }

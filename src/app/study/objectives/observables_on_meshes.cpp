@@ -10,6 +10,7 @@
 #include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/moments.hpp"
 #include "recoil/objectives/stress.hpp"
+#include "recoil/solvers/elastodynamics/supports.hpp"
 
 namespace recoil::app {
 namespace {
@@ -21,35 +22,11 @@ double barrier_stiffness(DiscreteScene<dim>& discrete) {
   return *discrete.scene().contact.barrier_stiffness / stiffness_unit(discrete.scene(), dhat);
 }
 
-/// Flags of the owned nodes on the facets with an id.
-template <int dim>
-std::vector<char> nodes_on_boundary(const fem::FunctionSpace<dim>& space, std::int32_t id) {
-  std::vector<char> flags(space.num_owned_nodes(), 0);
-  for (const fem::BoundaryFacet& facet : space.boundary_facets()) {
-    if (facet.id != id) continue;
-    const auto nodes = space.cell_nodes(facet.cell);
-    for (const int place : space.basis(space.order(facet.cell)).facet_nodes(facet.facet))
-      if (nodes[place] < space.num_owned_nodes()) flags[nodes[place]] = 1;
-  }
-  return flags;
-}
-
-/// The number of an obstacle as contact counts: bodies, meshes, planes.
-template <int dim>
-std::int32_t number_of_obstacle(DiscreteScene<dim>& discrete, const std::string& name) {
-  const auto& contact = *discrete.solver().problem().contact;
-  if (const int mesh = place_in(discrete.obstacles().names, name); mesh >= 0)
-    return contact.surface().num_bodies() + mesh;
-  const auto& planes = discrete.scene().planes;
-  const auto plane = std::ranges::find(planes, name, &PlaneObstacle::name);
-  return contact.parameters().planes[plane - planes.begin()].body;
-}
-
 /// The mean way of the nodes of a boundary.
 template <int dim>
 double travel_of_boundary(DiscreteScene<dim>& discrete, const Support<dim>& support, double time) {
   const auto& dirichlet = *discrete.solver().problem().dirichlet;
-  const std::vector<char> nodes = nodes_on_boundary(discrete.space(), *support.boundary);
+  const std::vector<char> nodes = solvers::nodes_on_boundary(discrete.space(), *support.boundary);
   linalg::Vector u(discrete.space().layout());
   dirichlet.set_values(time, 1, u);
   std::array<double, 2> sum{};
@@ -196,23 +173,17 @@ public:
 
 private:
   void add_boundary(const Support<dim>& support, objectives::Reaction<dim>& reaction) const {
-    reaction.nodes = nodes_on_boundary(discrete.space(), *support.boundary);
-    for (const auto& term : problem_.terms)
-      reaction.summands.push_back({term.potential.get(), term.potential.get() == problem_.barrier
-                                                             ? barrier_stiffness(discrete)
-                                                             : 1.0});
+    reaction.nodes = solvers::nodes_on_boundary(discrete.space(), *support.boundary);
+    reaction.summands =
+        solvers::forces_on_nodes(problem_, problem_.barrier != nullptr ? barrier_stiffness(discrete) : 0);
   }
   /// The force of an obstacle on the nodes that are in contact with it.
   void add_obstacle(const Support<dim>& support, objectives::Reaction<dim>& reaction) const {
     reaction.nodes.assign(discrete.space().num_owned_nodes(), 1);
-    const std::int32_t number = number_of_obstacle(discrete, support.obstacle);
-    const auto add = [&](auto potential, double factor) {
-      reaction.summands.push_back({potential.get(), -factor});
-      reaction.owned.push_back(std::move(potential));
-    };
-    add(std::make_unique<potentials::BarrierPotential<dim>>(*problem_.contact, number),
-        barrier_stiffness(discrete));
-    add(std::make_unique<potentials::FrictionPotential<dim>>(*problem_.contact, number), 1);
+    solvers::ObstacleForces<dim> forces = solvers::forces_of_obstacle(
+        problem_, discrete.number_of_obstacle(support.obstacle), barrier_stiffness(discrete));
+    reaction.summands = std::move(forces.summands);
+    reaction.owned = std::move(forces.owned);
   }
 
   std::remove_reference_t<decltype(std::declval<DiscreteScene<dim>&>().solver().problem())>& problem_;

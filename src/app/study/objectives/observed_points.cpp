@@ -52,7 +52,7 @@ struct Markers final : ObservedObjectiveOf<Markers> {
                                                                   marker.where.of("rest"))});
     }
     return [this, names, groups](const Observables<dim>& at) {
-      auto tracks = objectives::read_marker_tracks<dim>(at.comm(), target, names);
+      auto tracks = objectives::read_marker_tracks<dim>(at.comm(), target, names, at.scene().units);
       objectives::Comparison<dim> observed{{names, {"x", "y", "z"}}, {}};
       for (const std::string& name : names)
         observed.tracks.push_back(as_observed(*this, at.scene().time, std::move(tracks.at(name))));
@@ -74,7 +74,7 @@ struct DisplacementField final : ObservedObjectiveOf<DisplacementField> {
   /// Points of the body, which move with the material where a shape is a parameter.
   template <int dim>
   ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
-    auto seen = objectives::read_displacement_field<dim>(at.comm(), target);
+    auto seen = objectives::read_displacement_field<dim>(at.comm(), target, at.scene.units);
     std::vector<Eigen::Matrix<double, dim, 1>> rests;
     for (const auto& point : seen) rests.push_back(point.rest);
     const auto places = at.locate(bodies.front(), rests);
@@ -134,9 +134,9 @@ struct StrainAt final : ObservedObjectiveOf<StrainAt> {
         locate_at_rest(at, bodies.front(), rest, "strain gauge '" + name + "'", where.of("rest"));
     return [this, point](const Observables<dim>& at) {
       objectives::Comparison<1> observed{{{}, {"strain"}}, {}, objectives::Measured::strain};
-      observed.tracks.push_back(
-          as_observed(*this, at.scene().time,
-                      objectives::read_track<1>(at.comm(), target, {"strain"}, observed.measured)));
+      observed.tracks.push_back(as_observed(
+          *this, at.scene().time,
+          objectives::read_track<1>(at.comm(), target, {"strain"}, observed.measured, at.scene().units)));
       return objectives::make_misfit<dim>(
           type->name, at.strain(point, Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction.data())),
           std::move(observed));

@@ -128,8 +128,8 @@ struct PolygonTarget final : SurfaceTarget<PolygonTarget> {
 
   template <int dim>
   ObjectiveMaker<dim> open_in(const Specimen<dim>& at) const {
-    const auto polygon =
-        std::make_shared<const objectives::Polygon<dim>>(objectives::read_polygon<dim>(at.comm(), target));
+    const auto polygon = std::make_shared<const objectives::Polygon<dim>>(
+        objectives::read_polygon<dim>(at.comm(), target, at.scene.units));
     return [this, polygon](const Observables<dim>& at) {
       return objectives::make_polygon_target<dim>(region_of(at, bodies), polygon, facets);
     };

@@ -46,11 +46,14 @@ public:
   const Scene& scene() const { return scene_; }
   const mesh::DistributedMesh<dim>& mesh() const { return geometry_.mesh; }
   const mesh::DistributedObstacles<dim>& obstacles() const { return geometry_.obstacles; }
+  /// The number of an obstacle, plane or mesh, as contact counts. @pre the scene has it, and contact.
+  std::int32_t number_of_obstacle(const std::string& name) const;
   const fem::FunctionSpace<dim>& space() const { return space_; }
   /// Index into Scene::materials of every local cell.
   const std::vector<int>& materials() const { return materials_; }
   const CellOverrides& overrides() const { return overrides_; }
   solvers::ElastodynamicsSolver<dim>& solver() { return solver_; }
+  const solvers::ElastodynamicsSolver<dim>& solver() const { return solver_; }
 
 private:
   void evaluate_first_step();

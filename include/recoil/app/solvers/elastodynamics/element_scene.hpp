@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,13 +77,23 @@ struct SolverSpec {
   int lagged_regularization_iterations = 1;
 };
 
+/// A state of another run that a scene starts from (`initial_conditions/state`).
+struct StoredState {
+  std::filesystem::path run;  ///< folder of the run
+  std::optional<double> time; ///< [s]; empty: that of its last stored state
+  std::string where;
+
+  std::filesystem::path trajectory() const { return run / "trajectory"; }
+};
+
 /// What scenes of finite elements hold beside what all scenes have.
 struct ElementScene : SolverSceneOf<ElementScene> {
   Conventions conventions = Conventions::recoil;
   SpaceSpec space;
   std::vector<MaterialEntry> materials;
   SolverSpec solver;
-  int bdf_order = 1; ///< 1..6; start-up raises the order by one per step
+  int bdf_order = 1;                 ///< 1..6; start-up raises the order by one per step
+  std::optional<StoredState> stored; ///< of another run, that bodies start from
 
   std::vector<std::filesystem::path> files() const override;
   stepping::Entries scheme() const override;

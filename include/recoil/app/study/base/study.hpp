@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "recoil/base/lookup.hpp"
+#include "recoil/base/units.hpp"
 #include "recoil/mesh/input/remesh.hpp"
 #include "recoil/objectives/composition.hpp"
 #include "recoil/objectives/robust_loss.hpp"
@@ -41,6 +42,7 @@ struct Places {
 struct Experiment {
   std::string name;
   std::filesystem::path scene; ///< absolute
+  bool is_candidate = false;   ///< one that might be made next: no part of the fit
   Places where;
 };
 
@@ -120,6 +122,10 @@ struct ParameterSpec {
   std::optional<StartFile> initial_file;       ///< in place of `initial`
   std::optional<PriorSpec> prior;              ///< of every value
   std::optional<std::array<double, 2>> bounds; ///< of every component
+  /// In place of `bounds`: those of each component, where it has some.
+  std::vector<std::optional<std::array<double, 2>>> component_bounds;
+  std::vector<char> held;    ///< components that stay at their start values; empty: none
+  std::string unit = "1";    ///< in the units of the study
   parameters::Scaling scale; ///< how the optimiser sees a value; a logit is between `bounds`
   /// Index of the parameter whose value this one has, itself not tied; `initial`, `bounds` and `scale` are
   /// then copies of its.
@@ -133,6 +139,10 @@ struct ParameterSpec {
   template <class Entry>
   bool sets(const Entry& entry) const {
     return !boundary || acts_on(entry, *boundary);
+  }
+  bool is_held(std::size_t component) const { return component < held.size() && held[component] != 0; }
+  std::optional<std::array<double, 2>> bounds_of(std::size_t component) const {
+    return component < component_bounds.size() ? component_bounds[component] : bounds;
   }
   bool acts_in(int experiment) const { return std::ranges::binary_search(experiments, experiment); }
 };
@@ -238,9 +248,13 @@ struct UncertaintySpec {
   bool intervals = true;
   std::vector<int> profile;  ///< indices in Study::parameters
   std::string where_profile; ///< place of `profile`
+  int samples = 0;           ///< of the posterior
+  int seed = 1;              ///< of these
+  bool bands = false;        ///< of what the experiments show
 };
 
 struct Study {
+  UnitSystem units; ///< of all its numbers
   std::vector<Experiment> experiments;
   std::vector<ParameterSpec> parameters;
   std::vector<std::shared_ptr<const ObjectiveSpec>> objectives;

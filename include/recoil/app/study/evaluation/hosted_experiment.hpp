@@ -4,6 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include <Eigen/Core>
+
+#include "recoil/app/study/evaluation/bands.hpp"
 #include "recoil/app/study/evaluation/design_space.hpp"
 #include "recoil/app/study/evaluation/evaluation_log.hpp"
 #include "recoil/app/study/evaluation/experiment_groups.hpp"
@@ -60,6 +63,10 @@ public:
 
   /// The largest forces that are compared with observed ones there.
   ExperimentPeaks find_peaks(const DesignSpace& space, std::span<const double> values);
+
+  /// What the observations are at x and how well that is known, by a root W of the covariance of the
+  /// variables: num_variables() rows, the covariance W W'.
+  ExperimentBands bands(const DesignSpace& space, std::span<const double> x, const Eigen::MatrixXd& root);
 
   /// What is left of the observations there.
   ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);

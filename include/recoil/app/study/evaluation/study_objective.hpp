@@ -16,6 +16,13 @@
 
 namespace recoil::app {
 
+/// What an experiment that might be made next would say: the factor of [dr/dx r], n + 1 columns.
+struct CandidateFactor {
+  int experiment = 0;
+  Eigen::MatrixXd factor;
+  std::string failure; ///< why there is none; empty if there is
+};
+
 /// The sum of the objectives of all experiments of a study as a function of what an optimiser sees of their
 /// parameters. Whole experiments are run by groups of ranks side by side, distributed anew for every
 /// evaluation by what they have cost before, and summed in the order of the study, whatever the groups. What
@@ -73,7 +80,7 @@ public:
   /// Why the objective is no sum of squares; empty if it is one.
   const std::string& why_not_least_squares() const { return not_squares_; }
   /// Whether it is the chi^2 of data, in their standard deviations, each of which counts once.
-  bool is_chi_squared() const { return std::ranges::all_of(kinds_, &ObjectiveKind::is_chi_squared); }
+  bool is_chi_squared() const;
   inverse::HessianForm hessian_form() const override;
   Eigen::MatrixXd residual_factor(std::span<const double> x) override { return factor(x); }
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
@@ -94,6 +101,16 @@ public:
     factor(x);
     return data_factor_;
   }
+  /// The factors of [dr/dx r] of the experiments at the x of the last factor(), of size 0 for those that have
+  /// no part in it.
+  const std::vector<Eigen::MatrixXd>& experiment_factors() const { return experiment_factors_; }
+  /// The rows [dr/dx r] of what is known beforehand; none without priors.
+  Eigen::MatrixXd prior_factor(std::span<const double> x) const;
+  /// The factors of the candidates for the next experiment at x, which are run there.
+  std::vector<CandidateFactor> candidate_factors(std::span<const double> x);
+  /// What the observations are at x, and how well that is known by a covariance root W W' of the variables;
+  /// nothing of experiments that were dropped. @throws Error where an experiment fails.
+  std::vector<ExperimentBands> bands(std::span<const double> x, const Eigen::MatrixXd& root);
   /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
   /// where an experiment fails. @pre it is a sum of squares.
   std::vector<ExperimentResiduals> residuals(std::span<const double> x);
@@ -107,6 +124,8 @@ public:
   std::vector<ExperimentPeaks> peaks(std::span<const double> x);
   /// How many data the sum of squares has.
   GlobalIndex num_data() const;
+  /// How many of them an experiment has, one without part in the sum included.
+  GlobalIndex num_data_of(std::size_t experiment) const { return kinds_[experiment].num_data; }
   /// Whether the data of the objectives have standard deviations, by objective.
   std::vector<bool> has_deviations() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
@@ -188,7 +207,8 @@ private:
   std::string not_squares_;
   Eigen::MatrixXd factor_, data_factor_;
   std::vector<double> factor_at_; ///< the design of factor_
-  std::vector<char> dropped_;     ///< by experiment
+  std::vector<Eigen::MatrixXd> experiment_factors_;
+  std::vector<char> dropped_; ///< by experiment; candidates never have a part
   inverse::GaussianPrior prior_;
   bool has_bounds_ = false;
   Totals totals_;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <filesystem>
+#include <string>
+
 #include "recoil/app/run/console.hpp"
 #include "recoil/app/study/base/study_options.hpp"
 #include "recoil/base/error.hpp"
@@ -16,5 +19,13 @@ namespace recoil::app {
 /// Collective.
 /// @throws InputError, FileError on every rank.
 ExitCode gradient(const parallel::Communicator& comm, const StudyOptions& options);
+
+/// Whether a file is a study: JSON with `experiments` and without `geometry`. What cannot be read is none.
+/// Collective.
+bool is_study_file(const parallel::Communicator& comm, const std::filesystem::path& file);
+
+/// Checks a study with its scenes, meshes and files of observations as gradient() does before its first step;
+/// the text for the user, on the first rank. Collective. @throws InputError on every rank.
+std::string validate_study(const parallel::Communicator& comm, const std::filesystem::path& path);
 
 } // namespace recoil::app
