@@ -9,6 +9,7 @@
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/solvers/async_contact/integrator.hpp"
 #include "solvers/async_contact/contact_pair.hpp"
+#include "solvers/async_contact/event_batches.hpp"
 #include "solvers/async_contact/event_heap.hpp"
 #include "solvers/async_contact/ledger_sums.hpp"
 #include "solvers/async_contact/ranks.hpp"
@@ -53,6 +54,7 @@ struct Integrator::Engine {
   bool tracks_impulses = false; ///< those that elements give ahead of their time (VertexState::ahead)
 
   EventHeap heap;
+  EventBatches periodic;                ///< events of clocks in windows; the reference has them in its heap
   std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges, solids
   std::vector<std::int32_t> script_row; ///< next entry of each script
   std::int32_t first_script = 2, first_spring = 0, first_membrane = 0, first_hinge = 0, first_solid = 0,
@@ -160,6 +162,8 @@ struct Integrator::Engine {
   // Forces of elements (material_events.cpp).
   void start_clocks(Tick t);
   EventKey material_key(std::int32_t slot, Tick t) const;
+  /// The first event of all, which is at `never` if there is none.
+  EventHeap::Entry next_event() const;
   void handle(std::int32_t slot, Tick t);
   void gravity_event(Tick t);
   void script_event(std::int32_t script, Tick t);

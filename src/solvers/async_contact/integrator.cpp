@@ -89,8 +89,9 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
 
 Outcome Integrator::Engine::advance_to(Tick end) {
   if (ranks) return advance_on_ranks(end);
-  while (outcome == Outcome::reached && heap.top().key.tick <= end) {
-    const EventHeap::Entry event = heap.top();
+  while (outcome == Outcome::reached) {
+    const EventHeap::Entry event = next_event();
+    if (event.key.tick > end) break;
     now = event.key.tick;
     handle(event.slot, now);
   }

@@ -59,9 +59,10 @@ void Integrator::Engine::adapt_window() {
   const std::int64_t primitives = std::ssize(model.points) + std::ssize(model.edges) +
                                   std::ssize(model.triangles) + std::ssize(model.spheres);
   const std::int64_t found = num_found;
-  const std::int64_t search = 50 * primitives + 10 * found;
+  // The greatest speed is where what grows with the window is about as much as what does not.
+  const std::int64_t search = 50 * primitives;
   std::int64_t care =
-      2 * (counts.renewals - before.renewals) +
+      10 * found + 2 * (counts.renewals - before.renewals) +
       10 * (counts.certificates - before.certificates + counts.idle_layers - before.idle_layers);
   if (ranks) care = ranks->comm.sum(GlobalIndex{care});
   if (care > search || found > 60 * primitives)

@@ -183,9 +183,9 @@ Outcome Integrator::Engine::advance_on_ranks(Tick end) {
   while (outcome == Outcome::reached && now < end) {
     ranks->start = {vertices, rest_angles, shapes, pairs, ledger};
     begin_window(now, end);
-    while (outcome == Outcome::reached && !ranks->broken && heap.size() > 0 &&
-           heap.top().key.tick <= window_end) {
-      const EventHeap::Entry event = heap.top();
+    while (outcome == Outcome::reached && !ranks->broken) {
+      const EventHeap::Entry event = next_event();
+      if (event.key.tick > window_end) break;
       handle(event.slot, event.key.tick);
     }
     const bool broken = ranks->messages.finish(ranks->broken || outcome != Outcome::reached);
