@@ -65,6 +65,7 @@ struct Integrator::Engine {
   std::vector<AnchorState> restored;             ///< anchors of a restored run, ascending in number
   std::vector<std::int32_t> pair_starts;         ///< pairs of each vertex are pair_lists[pair_starts[v]] ..
   std::vector<std::int32_t> pair_lists;          //
+  std::vector<std::int32_t> next_links;          ///< while these are made
   std::vector<std::uint64_t> candidates;         ///< numbers of pairs, ascending
   Tick window_end = 0;                           ///< time of the next search
   Tick least_window = 1;                         ///< to which windows shrink of themselves
@@ -208,7 +209,13 @@ struct Integrator::Engine {
   void begin_window(Tick t, Tick latest = never - 1);
   void adapt_window();
   void bound_speeds(Tick t);
+  /// The box of a vertex that stays within `deviation` of its velocity for `duration` from t on.
+  void set_box(LocalIndex vertex, Tick t, double duration, double deviation);
   void find_candidates();
+  void find_primitives();
+  void find_primitives_on_ranks();
+  double search_margin() const;
+  Eigen::AlignedBox<double, 3> search_box(LocalIndex vertex) const;
   ContactPair make_pair(std::uint64_t number) const;
   void add_anchored_pairs();
   void keep_pairs(Tick t);
@@ -221,11 +228,18 @@ struct Integrator::Engine {
   bool is_counted_here(std::span<const LocalIndex> of) const;
   bool meet(std::span<const LocalIndex> of);
   void share_vertices();
+  void collect_results();
+
+  // Windows of several ranks (rank_windows.cpp).
   Outcome advance_on_ranks(Tick end);
-  void begin_again();
+  bool run_window();
+  bool repeat_touched(bool broken);
+  void keep_untouched(WindowState& done);
+  void list_links();
+  void close_books();
+  void balance_ranks();
   void go_back();
   void share_failure();
-  void collect_results();
 
   void add_energies(const ContactPair& pair, double& contact, double& anchor) const;
   Totals totals() const;

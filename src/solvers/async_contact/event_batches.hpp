@@ -9,8 +9,8 @@
 
 namespace recoil::solvers::async_contact {
 
-/// Periodic events in the order of (time, slot), for forces whose times are known beforehand: those of a slice
-/// of time are listed and sorted at once, which costs a fraction of what a heap does.
+/// Periodic events in the order of (time, slot), for forces whose times are known beforehand: those of a
+/// slice of time are listed and sorted at once, which costs a fraction of what a heap does.
 class EventBatches {
 public:
   struct Event {
@@ -59,8 +59,9 @@ private:
 
   void set_top() {
     if (next_ >= sorted_.size()) fill();
-    top_ = sorted_.empty() ? Event{never, -1}
-                           : Event{start_ + static_cast<Tick>(sorted_[next_] >> slot_bits), slot_of(sorted_[next_])};
+    top_ = sorted_.empty()
+               ? Event{never, -1}
+               : Event{start_ + static_cast<Tick>(sorted_[next_] >> slot_bits), slot_of(sorted_[next_])};
   }
   void fill() {
     sorted_.clear();
@@ -96,7 +97,7 @@ private:
   std::vector<Period> periods_;
   std::vector<std::uint64_t> sorted_, other_;
   std::size_t next_ = 0;
-  Tick start_ = 0; ///< of the slice
+  Tick start_ = 0;  ///< of the slice
   double rate_ = 0; ///< events per tick
   Event top_{never, -1};
 };

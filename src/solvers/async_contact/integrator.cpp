@@ -67,7 +67,7 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
   boxes.resize(n);
   if (comm && comm->size() > 1) {
     RECOIL_ASSERT(certificates == Certificates::windows);
-    ranks = std::make_unique<Ranks>(*comm, find_owners(model, comm->size()));
+    ranks = std::make_unique<Ranks>(*comm, model);
     // One rank goes on with the sums so far.
     if (comm->rank() > 0) ledger = {};
   }

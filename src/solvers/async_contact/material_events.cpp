@@ -59,7 +59,8 @@ void Integrator::Engine::start_clocks(Tick t) {
   if (!model.gravity.isZero(0)) start(0, model.gravity_step);
   const auto start_all = [&](std::int32_t first, const auto& elements) {
     for (std::int32_t i = 0; i < std::ssize(elements); ++i)
-      if (is_mine(elements[i].vertices)) start(first + i, elements[i].step);
+      if (is_mine(elements[i].vertices) && (!ranks || ranks->takes_part(elements[i].vertices)))
+        start(first + i, elements[i].step);
   };
   start_all(first_spring, model.springs);
   start_all(first_membrane, model.membranes);
@@ -118,11 +119,15 @@ void Integrator::Engine::gravity_event(Tick t) {
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v) {
     VertexState& x = vertices[v];
     if (x.inverse_mass == 0 || !is_mine({&v, 1})) continue;
+    if (ranks) {
+      if (!ranks->takes_part({&v, 1})) continue;
+      book = &ranks->books.of(ranks->body[v]);
+    }
     move(x, position(v, t), t);
     x.v += change;
     const Eigen::Vector3d impulse = change / x.inverse_mass;
-    add(ledger, &Ledger::gravity_impulse, impulse);
-    add(ledger, &Ledger::gravity_torque, x.q.cross(impulse));
+    add(*book, &Ledger::gravity_impulse, impulse);
+    add(*book, &Ledger::gravity_torque, x.q.cross(impulse));
   }
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v)
     if (vertices[v].inverse_mass != 0) velocity_changed(v, t);
