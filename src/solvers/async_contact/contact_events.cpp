@@ -34,8 +34,10 @@ Eigen::Matrix<double, 3, 4> Integrator::Engine::points(const ContactPair& pair, 
 
 Gap Integrator::Engine::gap(const ContactPair& pair, Tick t) const {
   Gap result;
-  result.points = points(pair, t);
   if (pair.num_vertices == 2) {
+    result.points.col(0) = position(pair.vertices[0], t);
+    result.points.col(1) = position(pair.vertices[1], t);
+    result.points.rightCols<2>().setZero();
     const Eigen::Vector3d between = result.points.col(0) - result.points.col(1);
     result.weights << 1, -1, 0, 0;
     if (pair.kind == PairKind::sphere_plane) {
@@ -49,6 +51,7 @@ Gap Integrator::Engine::gap(const ContactPair& pair, Tick t) const {
     }
     return result;
   }
+  result.points = points(pair, t);
   const auto closest = geometry::closest_points<3>(stencil_kind(pair.kind), result.points);
   const double distance = std::sqrt(closest.distance_squared);
   result.weights = closest.weights;
@@ -347,7 +350,7 @@ void Integrator::Engine::renew_certificates(LocalIndex vertex, Tick t) {
 void Integrator::Engine::exceeded(LocalIndex vertex, Tick t) {
   ++counts.exceeded;
   if (ranks) {
-    ranks->broken = ranks->exceeded = true;
+    ranks->exceeded.push_back(vertex); // other ranks rely on the bound: see Ranks
     return;
   }
   SpeedBound& bound = bounds[vertex];
