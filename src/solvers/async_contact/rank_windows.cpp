@@ -140,6 +140,7 @@ void Integrator::Engine::keep_untouched(WindowState& done) {
     keep(model.membranes, membrane_rows);
     keep(model.hinges, hinge_rows);
     if (solid_rows.width > 0) keep(model.solids, solid_rows);
+    if (load_rows.width > 0) keep(model.loads, load_rows);
   }
   for (std::size_t i = 0; i < rest_angles.size(); ++i)
     if (stays(model.hinges[i].vertices)) rest_angles[i] = done.rest_angles[i];
