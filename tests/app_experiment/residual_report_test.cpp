@@ -28,7 +28,7 @@ struct MadeUp final : ObjectiveSpec {
 class ResidualReport : public ::testing::Test {
 protected:
   ResidualReport() {
-    study_.experiments = {{"drop", {}, {}}, {"left out", {}, {}}};
+    study_.experiments = {{"drop", {}, false, {}}, {"left out", {}, false, {}}};
     study_.objectives = {std::make_shared<MadeUp>("lost", 1), std::make_shared<MadeUp>("path", 0),
                          std::make_shared<MadeUp>("smooth", 0)};
   }

@@ -19,7 +19,7 @@ ParameterSpec parameter(const std::string& name, const parameters::Scaling::Form
 /// E per body (log), friction (linear, bounded), a field per element, and nu tied to friction.
 Study study() {
   Study study;
-  study.experiments = {{"first", {}, {}}, {"second", {}, {}}};
+  study.experiments = {{"first", {}, false, {}}, {"second", {}, false, {}}};
   study.parameters = {
       parameter("E", parameters::Scaling::logarithm), parameter("friction", parameters::Scaling::linear),
       parameter("field", parameters::Scaling::multiple), parameter("nu", parameters::Scaling::linear)};
