@@ -21,7 +21,7 @@ ExitCode run(const parallel::Communicator& comm, const std::filesystem::path& pa
   const auto folder =
       restart ? checkpoint::RunFolder::open(comm, path) : checkpoint::RunFolder::create(comm, path);
   if (!restart) folder.begin(comm, "{}\n");
-  app::ForwardRun forward(comm, solver, output, {num_steps, 4, 2}, folder, interrupts);
+  app::ForwardRun forward(comm, solver, output, {num_steps, 4, 2, {}}, folder, interrupts);
   return restart ? forward.restart(steps) : forward.start("{\"solver\":\"discs\"}", steps);
 }
 

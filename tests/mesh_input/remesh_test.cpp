@@ -18,7 +18,9 @@ BodyMesh holed(int dim) {
   generator.divisions.assign(dim, 7);
   BodyMesh body = body_mesh(generate(generator, "test"), "test");
   orient(body, "test");
-  BodyMesh result{dim, body.vertices, {}, {}, {}};
+  BodyMesh result;
+  result.dim = dim;
+  result.vertices = body.vertices;
   for (const auto& cell : body.cells) {
     Eigen::Vector3d centre = Eigen::Vector3d::Zero();
     for (int i = 0; i <= dim; ++i) centre += body.vertices[cell[i]] / (dim + 1);
