@@ -34,8 +34,10 @@ Eigen::Matrix<double, 3, 4> Integrator::Engine::points(const ContactPair& pair, 
 
 Gap Integrator::Engine::gap(const ContactPair& pair, Tick t) const {
   Gap result;
-  result.points = points(pair, t);
   if (pair.num_vertices == 2) {
+    result.points.col(0) = position(pair.vertices[0], t);
+    result.points.col(1) = position(pair.vertices[1], t);
+    result.points.rightCols<2>().setZero();
     const Eigen::Vector3d between = result.points.col(0) - result.points.col(1);
     result.weights << 1, -1, 0, 0;
     if (pair.kind == PairKind::sphere_plane) {
@@ -49,6 +51,7 @@ Gap Integrator::Engine::gap(const ContactPair& pair, Tick t) const {
     }
     return result;
   }
+  result.points = points(pair, t);
   const auto closest = geometry::closest_points<3>(stencil_kind(pair.kind), result.points);
   const double distance = std::sqrt(closest.distance_squared);
   result.weights = closest.weights;
@@ -269,6 +272,8 @@ void Integrator::Engine::activate_layer(ContactPair& pair, Tick t) {
 
 void Integrator::Engine::certify(ContactPair& pair, const Gap& at, Tick t) {
   if (pair.kind != PairKind::sphere_plane) pair.direction = at.normal;
+  if (pair.depth == 0 && certificates == Certificates::windows && !ranks)
+    for (const LocalIndex v : pair.stencil()) narrow_bound(v);
   while (outcome == Outcome::reached) {
     const int layer = pair.depth + 1;
     pair.thickness = layer_distance(layer) + pair.radii;
@@ -342,16 +347,30 @@ void Integrator::Engine::renew_certificates(LocalIndex vertex, Tick t) {
   }
 }
 
+/// Brings a bound that has been exceeded, in an impact, around the velocity after it. Certificates stay
+/// valid: what the new bound allows, the old one did.
+void Integrator::Engine::narrow_bound(LocalIndex vertex) {
+  SpeedBound& bound = bounds[vertex];
+  if (!bound.is_widened) return;
+  const Eigen::Vector3d& v = vertices[vertex].v;
+  const double deviation = std::max(least_deviation, 0.25 * bound.deviation),
+               off = (v - bound.reference).cwiseAbs().maxCoeff();
+  if (off + deviation > (1 - 1e-12) * bound.deviation) return;
+  bound = {v, deviation, deviation > least_deviation};
+  seen_deviation[vertex] = 0;
+}
+
 /// A vertex is faster than was expected: its bound is widened, the window ends before it may leave its box,
 /// and certificates that were based on the old bound are renewed.
 void Integrator::Engine::exceeded(LocalIndex vertex, Tick t) {
   ++counts.exceeded;
   if (ranks) {
-    ranks->broken = ranks->exceeded = true;
+    ranks->exceeded.push_back(vertex); // other ranks rely on the bound: see Ranks
     return;
   }
   SpeedBound& bound = bounds[vertex];
   bound.deviation = 1.5 * seen_deviation[vertex];
+  bound.is_widened = true;
   const Eigen::Vector3d q = position(vertex, t);
   double time = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {

@@ -97,10 +97,12 @@ BendingHinge make_hinge(const std::array<LocalIndex, 4>& vertices, const Points<
           .yield_angle = std::numeric_limits<double>::infinity()};
 }
 
-Points<4> angle_gradient(const Points<4>& x) {
+Points<4> angle_gradient(const Points<4>& x, double* angle) {
   const Eigen::Vector3d e = x.col(1) - x.col(0), a = x.col(2) - x.col(0), b = x.col(3) - x.col(0);
   const Eigen::Vector3d n1 = e.cross(a), n2 = b.cross(e);
   const double length_squared = e.squaredNorm(), length = std::sqrt(length_squared);
+  // surface::fold_angle, with (n2 x n1) . e = (b . n1) |e|^2.
+  if (angle) *angle = std::atan2(length * b.dot(n1), n1.dot(n2));
   const double foot_a = a.dot(e) / length_squared, foot_b = b.dot(e) / length_squared;
   Points<4> result;
   result.col(2) = length / n1.squaredNorm() * n1;

@@ -9,6 +9,7 @@
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/solvers/async_contact/integrator.hpp"
 #include "solvers/async_contact/contact_pair.hpp"
+#include "solvers/async_contact/event_batches.hpp"
 #include "solvers/async_contact/event_heap.hpp"
 #include "solvers/async_contact/ledger_sums.hpp"
 #include "solvers/async_contact/ranks.hpp"
@@ -19,6 +20,7 @@ namespace recoil::solvers::async_contact {
 struct SpeedBound {
   Eigen::Vector3d reference;
   double deviation;
+  bool is_widened = false; ///< in this window, since it was exceeded
 };
 
 /// Where IntegratorState::shapes has the numbers of some elements, of each `width` in a row, of which the
@@ -45,6 +47,7 @@ struct Integrator::Engine {
 
   std::vector<VertexState> vertices;
   std::vector<SpeedBound> bounds;
+  double least_deviation = 0;         ///< of bounds in this window [m/s]
   std::vector<double> seen_deviation; ///< greatest |v - reference| in this window, of each vertex
   std::vector<VertexBox> boxes;
   std::vector<double> rest_angles;
@@ -53,8 +56,10 @@ struct Integrator::Engine {
   bool tracks_impulses = false; ///< those that elements give ahead of their time (VertexState::ahead)
 
   EventHeap heap;
-  std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges, solids, loads
-  std::vector<std::int32_t> script_row; ///< next entry of each script
+  EventBatches periodic;     ///< events of clocks in windows; the reference has them in its heap
+  std::vector<Clock> clocks; ///< of gravity, then springs, membranes, hinges, solids, loads
+  std::vector<const LocalIndex*> stencil_starts; ///< of elements, by slot
+  std::vector<std::int32_t> script_row;          ///< next entry of each script
   std::int32_t first_script = 2, first_spring = 0, first_membrane = 0, first_hinge = 0, first_solid = 0,
                first_load = 0, first_pair = 0;
 
@@ -63,6 +68,7 @@ struct Integrator::Engine {
   std::vector<AnchorState> restored;             ///< anchors of a restored run, ascending in number
   std::vector<std::int32_t> pair_starts;         ///< pairs of each vertex are pair_lists[pair_starts[v]] ..
   std::vector<std::int32_t> pair_lists;          //
+  std::vector<std::int32_t> next_links;          ///< while these are made
   std::vector<std::uint64_t> candidates;         ///< numbers of pairs, ascending
   Tick window_end = 0;                           ///< time of the next search
   Tick least_window = 1;                         ///< to which windows shrink of themselves
@@ -177,7 +183,10 @@ struct Integrator::Engine {
   // Forces of elements (material_events.cpp).
   void start_clocks(Tick t);
   EventKey material_key(std::int32_t slot, Tick t) const;
+  /// The first event of all, which is at `never` if there is none.
+  EventHeap::Entry next_event() const;
   void handle(std::int32_t slot, Tick t);
+  void fetch_ahead() const;
   void gravity_event(Tick t);
   void script_event(std::int32_t script, Tick t);
   void spring_event(std::int32_t index, Tick t);
@@ -219,6 +228,7 @@ struct Integrator::Engine {
   bool boxes_are_clear(const ContactPair& pair) const;
   void renew_certificates(LocalIndex vertex, Tick t);
   void exceeded(LocalIndex vertex, Tick t);
+  void narrow_bound(LocalIndex vertex);
   void schedule(std::int32_t index);
 
   // Search for pairs (pair_search.cpp).
@@ -226,7 +236,13 @@ struct Integrator::Engine {
   void begin_window(Tick t, Tick latest = never - 1);
   void adapt_window();
   void bound_speeds(Tick t);
+  /// The box of a vertex that stays within `deviation` of its velocity for `duration` from t on.
+  void set_box(LocalIndex vertex, Tick t, double duration, double deviation);
   void find_candidates();
+  void find_primitives();
+  void find_primitives_on_ranks();
+  double search_margin() const;
+  Eigen::AlignedBox<double, 3> search_box(LocalIndex vertex) const;
   ContactPair make_pair(std::uint64_t number) const;
   void add_anchored_pairs();
   void keep_pairs(Tick t);
@@ -239,11 +255,18 @@ struct Integrator::Engine {
   bool is_counted_here(std::span<const LocalIndex> of) const;
   bool meet(std::span<const LocalIndex> of);
   void share_vertices();
+  void collect_results();
+
+  // Windows of several ranks (rank_windows.cpp).
   Outcome advance_on_ranks(Tick end);
-  void begin_again();
+  bool run_window();
+  bool repeat_touched(bool broken);
+  void keep_untouched(WindowState& done);
+  void list_links();
+  void close_books();
+  void balance_ranks();
   void go_back();
   void share_failure();
-  void collect_results();
 
   void add_energies(const ContactPair& pair, double& contact, double& anchor) const;
   Totals totals() const;

@@ -68,7 +68,7 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
   boxes.resize(n);
   if (comm && comm->size() > 1) {
     RECOIL_ASSERT(certificates == Certificates::windows);
-    ranks = std::make_unique<Ranks>(*comm, find_owners(model, comm->size()));
+    ranks = std::make_unique<Ranks>(*comm, model);
     // One rank goes on with the sums so far.
     if (comm->rank() > 0) ledger = {};
   }
@@ -90,8 +90,9 @@ Integrator::Engine::Engine(Model model_, Certificates certificates_, const Integ
 
 Outcome Integrator::Engine::advance_to(Tick end) {
   if (ranks) return advance_on_ranks(end);
-  while (outcome == Outcome::reached && heap.top().key.tick <= end) {
-    const EventHeap::Entry event = heap.top();
+  while (outcome == Outcome::reached) {
+    const EventHeap::Entry event = next_event();
+    if (event.key.tick > end) break;
     now = event.key.tick;
     handle(event.slot, now);
   }

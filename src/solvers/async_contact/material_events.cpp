@@ -30,6 +30,12 @@ Eigen::Matrix2d strain_at(const double* from) {
   return Eigen::Matrix2d{{from[0], from[2]}, {from[2], from[1]}};
 }
 
+/// The way from one angle to another, at most half a turn.
+double turn_between(double from, double to) {
+  const double way = to - from;
+  return std::abs(way) < M_PI ? way : std::remainder(way, 2 * M_PI);
+}
+
 } // namespace
 
 void Integrator::Engine::start_clocks(Tick t) {
@@ -39,6 +45,15 @@ void Integrator::Engine::start_clocks(Tick t) {
   first_solid = first_hinge + static_cast<std::int32_t>(model.hinges.size());
   first_load = first_solid + static_cast<std::int32_t>(model.solids.size());
   first_pair = first_load + static_cast<std::int32_t>(model.loads.size());
+  stencil_starts.assign(first_spring, nullptr);
+  const auto list_stencils = [&](const auto& elements) {
+    for (const auto& element : elements) stencil_starts.push_back(element.vertices.data());
+  };
+  list_stencils(model.springs);
+  list_stencils(model.membranes);
+  list_stencils(model.hinges);
+  list_stencils(model.solids);
+  list_stencils(model.loads);
   heap.resize(first_pair);
   clocks.assign(first_pair, Clock{0, 1});
   const auto start = [&](std::int32_t slot, double step) {
@@ -46,18 +61,24 @@ void Integrator::Engine::start_clocks(Tick t) {
     clock.step = model.tick.floor(step);
     if (model.staggered)
       clock.phase = static_cast<Tick>(scatter(slot) % static_cast<std::uint64_t>(clock.step));
-    heap.put(slot, material_key(slot, clock.first_after(t)));
+    if (certificates == Certificates::windows)
+      periodic.add(slot, clock.first_after(t), clock.step);
+    else
+      heap.put(slot, material_key(slot, clock.first_after(t)));
   };
+  periodic.clear();
   if (!model.gravity.isZero(0) || model.acceleration) start(0, model.gravity_step);
   const auto start_all = [&](std::int32_t first, const auto& elements) {
     for (std::int32_t i = 0; i < std::ssize(elements); ++i)
-      if (is_mine(elements[i].vertices)) start(first + i, elements[i].step);
+      if (is_mine(elements[i].vertices) && (!ranks || ranks->takes_part(elements[i].vertices)))
+        start(first + i, elements[i].step);
   };
   start_all(first_spring, model.springs);
   start_all(first_membrane, model.membranes);
   start_all(first_hinge, model.hinges);
   start_all(first_solid, model.solids);
   start_all(first_load, model.loads);
+  periodic.begin();
 
   script_row.assign(model.scripts.size(), 0);
   for (std::int32_t i = 0; i < std::ssize(model.scripts); ++i) {
@@ -74,12 +95,26 @@ EventKey Integrator::Engine::material_key(std::int32_t slot, Tick t) const {
   return {t, event_order(EventClass::material, 0, slot)};
 }
 
+EventHeap::Entry Integrator::Engine::next_event() const {
+  EventHeap::Entry next{{never, 0}, -1};
+  if (heap.size() > 0) next = heap.top();
+  const EventBatches::Event& material = periodic.first();
+  if (material.tick > next.key.tick) return next;
+  const EventKey key = material_key(material.slot, material.tick);
+  return key < next.key ? EventHeap::Entry{key, material.slot} : next;
+}
+
 void Integrator::Engine::handle(std::int32_t slot, Tick t) {
   if (slot >= first_pair) return pair_event(slot - first_pair, t);
   if (slot == 1) return begin_window(t);
   if (slot >= first_script && slot < first_spring) return script_event(slot - first_script, t);
   // The next time comes first: what is kicked may move other events, not this one.
-  heap.put(slot, material_key(slot, t + clocks[slot].step));
+  if (certificates == Certificates::windows) {
+    periodic.remove_first();
+    fetch_ahead();
+  } else {
+    heap.put(slot, material_key(slot, t + clocks[slot].step));
+  }
   if (slot >= first_load)
     load_event(slot - first_load, t);
   else if (slot >= first_solid)
@@ -94,6 +129,26 @@ void Integrator::Engine::handle(std::int32_t slot, Tick t) {
     gravity_event(t);
 }
 
+/// Fetches elements of events to come into the cache, then their vertices: the order of time is none of
+/// memory.
+void Integrator::Engine::fetch_ahead() const {
+  const std::int32_t far = periodic.slot_ahead(12), near = periodic.slot_ahead(6);
+  if (far >= first_spring) {
+    const auto* element = reinterpret_cast<const char*>(stencil_starts[far]);
+    __builtin_prefetch(element);
+    __builtin_prefetch(element + 64);
+  }
+  if (near < first_spring) return;
+  const LocalIndex* of = stencil_starts[near];
+  const std::array<LocalIndex, 4> stencil{of[0], of[1], of[near >= first_membrane ? 2 : 0],
+                                          of[near >= first_hinge && near < first_load ? 3 : 0]};
+  for (const LocalIndex v : stencil) {
+    const auto* vertex = reinterpret_cast<const char*>(&vertices[v]);
+    __builtin_prefetch(vertex);
+    __builtin_prefetch(vertex + 64);
+  }
+}
+
 void Integrator::Engine::gravity_event(Tick t) {
   book = &ledger;
   ++counts.gravity;
@@ -101,11 +156,15 @@ void Integrator::Engine::gravity_event(Tick t) {
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v) {
     VertexState& x = vertices[v];
     if (x.inverse_mass == 0 || !is_mine({&v, 1})) continue;
+    if (ranks) {
+      if (!ranks->takes_part({&v, 1})) continue;
+      book = &ranks->books.of(ranks->body[v]);
+    }
     move(x, position(v, t), t);
     x.v += change;
     const Eigen::Vector3d impulse = change / x.inverse_mass;
-    add(ledger, &Ledger::gravity_impulse, impulse);
-    add(ledger, &Ledger::gravity_torque, x.q.cross(impulse));
+    add(*book, &Ledger::gravity_impulse, impulse);
+    add(*book, &Ledger::gravity_torque, x.q.cross(impulse));
     if (model.acceleration) accelerate(v, t);
   }
   for (LocalIndex v = 0; v < std::ssize(vertices); ++v)
@@ -243,7 +302,8 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
   ++counts.elements;
   const double h = seconds(clocks[first_hinge + index].step);
   const Points<4> x = positions(hinge.vertices, t);
-  const double angle = surface::fold_angle(x);
+  double angle;
+  const Points<4> turn = angle_gradient(x, &angle);
   double& last = shapes[hinge_rows.of(index)];
   double bend = angle - rest_angles[index];
   if (std::abs(bend) > hinge.yield_angle) {
@@ -252,9 +312,9 @@ void Integrator::Engine::hinge_event(std::int32_t index, Tick t) {
     bend -= flow;
     book->plasticity += hinge.coefficient * (before + bend) * flow; // by the mean moment on the way
   }
-  const double rate = std::remainder(angle - last, 2 * M_PI) / h;
+  const double rate = turn_between(last, angle) / h;
   last = angle;
-  const Points<4> turn = angle_gradient(x), force = 2 * hinge.coefficient * bend * turn;
+  const Points<4> force = 2 * hinge.coefficient * bend * turn;
   if (!(hinge.damping > 0)) return kick_all(hinge.vertices, x, t, h, force, hinge_rows, index);
   const Points<4> drag = 2 * hinge.damping * rate * turn;
   book->bend_damping += kick_damped(hinge.vertices, x, t, h, force, drag, hinge_rows, index);

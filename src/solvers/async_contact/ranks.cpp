@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "recoil/base/error.hpp"
+#include "recoil/base/union_find.hpp"
 #include "recoil/particles/partition.hpp"
 #include "solvers/async_contact/engine.hpp"
 
@@ -52,7 +52,56 @@ std::vector<double> all_numbers(const parallel::Communicator& comm, const std::v
 
 } // namespace
 
-std::vector<int> find_owners(const Model& model, int num_ranks) {
+Ranks::Ranks(const parallel::Communicator& of, const Model& model) : comm(of.get()), messages(of) {
+  const auto n = static_cast<std::int32_t>(model.positions.size());
+  UnionFind<std::int32_t> connected(n);
+  const auto connect = [&](const auto& elements) {
+    for (const auto& element : elements) {
+      std::int32_t first = -1;
+      for (const LocalIndex v : element.vertices) {
+        if (std::isinf(model.masses[v])) continue;
+        if (first >= 0) connected.unite(first, v);
+        first = v;
+      }
+    }
+  };
+  connect(model.springs);
+  connect(model.membranes);
+  connect(model.hinges);
+  connect(model.solids);
+  connect(model.loads);
+  body.assign(n, -1);
+  for (std::int32_t v = 0; v < n; ++v) {
+    if (std::isinf(model.masses[v])) continue;
+    const std::int32_t root = connected.root(v);
+    body[v] = root == v ? num_bodies++ : body[root];
+  }
+  books.number.assign(num_bodies, -1);
+  set_owners(model, find_owners(model, model.positions, {}, comm.size()));
+}
+
+void Ranks::set_owners(const Model& model, std::vector<int> owner_) {
+  owner = std::move(owner_);
+  work.assign(owner.size(), 0);
+  const auto sort = [&](std::size_t set, const auto& list) {
+    items[set].assign(comm.size(), {});
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      int rank = 0;
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(list[i])>, LocalIndex>)
+        rank = searcher({&list[i], 1}, i);
+      else
+        rank = searcher(list[i], i);
+      items[set][rank].push_back(static_cast<std::int32_t>(i));
+    }
+  };
+  sort(0, model.points);
+  sort(1, model.triangles);
+  sort(2, model.edges);
+  sort(3, model.spheres);
+}
+
+std::vector<int> find_owners(const Model& model, std::span<const Eigen::Vector3d> positions,
+                             std::span<const double> events, int num_ranks) {
   const std::size_t n = model.positions.size();
   std::vector<double> rate(n, 1); // events per second
   std::vector<std::array<std::int64_t, 2>> links;
@@ -70,14 +119,15 @@ std::vector<int> find_owners(const Model& model, int num_ranks) {
   add(model.hinges);
   add(model.solids);
   add(model.loads);
+  if (!events.empty()) rate.assign(events.begin(), events.end());
   // Prescribed vertices would tie together what they hold and are no work.
   std::vector<std::int64_t> number(n, -1);
   particles::PartitionGraph graph;
-  const double most = *std::ranges::max_element(rate);
+  const double most = std::max(1.0, *std::ranges::max_element(rate));
   for (std::size_t v = 0; v < n; ++v) {
     if (std::isinf(model.masses[v])) continue;
     number[v] = std::ssize(graph.positions);
-    graph.positions.push_back(model.positions[v]);
+    graph.positions.push_back(positions[v]);
     graph.work.push_back(static_cast<std::int32_t>(1 + std::lround(1000 * rate[v] / most)));
   }
   std::ranges::sort(links);
@@ -111,12 +161,15 @@ bool Integrator::Engine::meet(std::span<const LocalIndex> of) {
   const int here = ranks->comm.rank();
   std::array<int, 4> partners;
   int num_partners = 0;
+  std::int32_t body = -1;
   std::array<double, 4 * most_per_vertex> numbers;
   std::size_t size = 0;
   const std::size_t width = numbers_per_vertex(tracks_impulses);
   for (const LocalIndex v : of) {
     const int owner = ranks->owner[v];
+    if (owner >= 0) body = ranks->body[v];
     if (owner == here) {
+      ++ranks->work[v];
       pack(vertices[v], tracks_impulses, &numbers[size]);
       size += width;
     } else if (owner >= 0 && std::find(partners.begin(), partners.begin() + num_partners, owner) ==
@@ -124,15 +177,14 @@ bool Integrator::Engine::meet(std::span<const LocalIndex> of) {
       partners[num_partners++] = owner;
     }
   }
-  if (num_partners == 0) {
-    book = &ledger;
-    return true;
-  }
+  book = &ranks->books.of(body);
+  if (num_partners == 0) return true;
   ++counts.meetings;
+  ++ranks->crossing;
   counts.messages += num_partners;
   counts.numbers_sent += num_partners * static_cast<std::int64_t>(size);
   const int lowest = *std::min_element(partners.begin(), partners.begin() + num_partners);
-  book = lowest < here ? &ranks->others : &ledger;
+  if (lowest < here) book = &ranks->others;
   for (int i = 0; i < num_partners; ++i) ranks->messages.send(partners[i], {numbers.data(), size});
   for (int i = 0; i < num_partners; ++i) {
     const auto is_theirs = [&](LocalIndex v) { return ranks->owner[v] == partners[i]; };
@@ -162,6 +214,7 @@ void Integrator::Engine::share_vertices() {
       pack(vertices[v], tracks_impulses, &own[own.size() - width]);
       own.back() = seen_deviation[v];
     }
+  counts.numbers_shared += (ranks->comm.size() - 1) * std::ssize(own);
   const std::vector<double> all = all_numbers(ranks->comm, own);
   // Parts come in the order of ranks, each in the order of vertices.
   std::vector<std::size_t> next(ranks->comm.size() + 1, 0);
@@ -175,67 +228,6 @@ void Integrator::Engine::share_vertices() {
     seen_deviation[v] = all[next[owner] + width - 1];
     next[owner] += width;
   }
-}
-
-/// Windows end at the end of the run; one in which a vertex exceeds its bound is begun again, shorter and
-/// with a wider bound. (On one rank certificates are renewed instead.)
-Outcome Integrator::Engine::advance_on_ranks(Tick end) {
-  parallel::Communicator& comm = ranks->comm;
-  while (outcome == Outcome::reached && now < end) {
-    ranks->start = {vertices, rest_angles, shapes, pairs, ledger};
-    begin_window(now, end);
-    while (outcome == Outcome::reached && !ranks->broken && heap.size() > 0 &&
-           heap.top().key.tick <= window_end) {
-      const EventHeap::Entry event = heap.top();
-      handle(event.slot, event.key.tick);
-    }
-    const bool broken = ranks->messages.finish(ranks->broken || outcome != Outcome::reached);
-    const bool exceeded = comm.any(ranks->exceeded);
-    ranks->broken = ranks->exceeded = false;
-    if (exceeded) {
-      begin_again();
-    } else if (broken) {
-      share_failure();
-    } else {
-      now = window_end;
-      share_vertices();
-      adapt_window();
-    }
-  }
-  collect_results();
-  return outcome;
-}
-
-void Integrator::Engine::begin_again() {
-  ++counts.repeated;
-  go_back();
-  outcome = Outcome::reached;
-  diagnosis.clear();
-  start_clocks(now);
-  window = std::max<Tick>(1, window / 2);
-  for (std::size_t v = 0; v < vertices.size(); ++v)
-    if (vertices[v].inverse_mass != 0)
-      seen_deviation[v] = std::max(seen_deviation[v], 0.5 * bounds[v].deviation);
-  share_vertices(); // for the deviations that were seen
-}
-
-void Integrator::Engine::go_back() {
-  vertices = ranks->start.vertices;
-  rest_angles = ranks->start.rest_angles;
-  shapes = ranks->start.shapes;
-  pairs = ranks->start.pairs;
-  ledger = ranks->start.ledger;
-}
-
-/// The failure of the lowest rank that has one, on all ranks.
-void Integrator::Engine::share_failure() {
-  const std::vector<GlobalIndex> outcomes = ranks->comm.all_gather(static_cast<GlobalIndex>(outcome));
-  const auto failed = std::ranges::find_if(
-      outcomes, [](GlobalIndex x) { return x != static_cast<GlobalIndex>(Outcome::reached); });
-  RECOIL_ASSERT(failed != outcomes.end());
-  outcome = static_cast<Outcome>(*failed);
-  ranks->comm.broadcast(diagnosis, static_cast<int>(failed - outcomes.begin()));
-  go_back();
 }
 
 void Integrator::Engine::collect_results() {

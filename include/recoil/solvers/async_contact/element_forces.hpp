@@ -62,8 +62,8 @@ struct BendingHinge {
 BendingHinge make_hinge(const std::array<LocalIndex, 4>& vertices, const Points<4>& rest,
                         double bending_stiffness);
 
-/// Gradient of the angle theta [1/m]; its columns sum to zero.
-Points<4> angle_gradient(const Points<4>& x);
+/// Gradient of the angle theta [1/m], whose columns sum to zero, with the angle itself in `angle`.
+Points<4> angle_gradient(const Points<4>& x, double* angle = nullptr);
 double energy(const BendingHinge& hinge, const Points<4>& x);
 Points<4> gradient(const BendingHinge& hinge, const Points<4>& x);
 /// 2 c sum_a |d theta/dx_a|^2 / m_a at `rest` [1/s^2].

@@ -30,21 +30,24 @@ enum class Outcome : std::uint8_t {
 
 /// Numbers of what was done.
 struct Counts {
-  std::int64_t elements = 0;     ///< integrations of membranes, hinges, solids and springs
-  std::int64_t gravity = 0;      ///< integrations of gravity, of all vertices together
-  std::int64_t layers = 0;       ///< integrations of layers with a force
-  std::int64_t idle_layers = 0;  ///< the same without a force
-  std::int64_t anchors = 0;      ///< integrations of tangential springs
-  std::int64_t certificates = 0; ///< certificates that ended
-  std::int64_t renewals = 0;     ///< certificates looked at since a velocity has changed
-  std::int64_t searches = 0;     ///< searches for pairs
-  std::int64_t pairs = 0;        ///< pairs kept after searches, summed
-  std::int64_t exceeded = 0;     ///< bounds of velocities that were exceeded
-  std::int64_t meetings = 0;     ///< events at which ranks tell each other of vertices
-  std::int64_t messages = 0;     ///< to other ranks at these
-  std::int64_t numbers_sent = 0; ///< in these messages, of 8 bytes
-  std::int64_t repeated = 0;     ///< windows that several ranks have begun again
-  int deepest = 0;               ///< deepest layer that was active
+  std::int64_t elements = 0;       ///< integrations of membranes, hinges, solids and springs
+  std::int64_t gravity = 0;        ///< integrations of gravity, of all vertices together
+  std::int64_t layers = 0;         ///< integrations of layers with a force
+  std::int64_t idle_layers = 0;    ///< the same without a force
+  std::int64_t anchors = 0;        ///< integrations of tangential springs
+  std::int64_t certificates = 0;   ///< certificates that ended
+  std::int64_t renewals = 0;       ///< certificates looked at since a velocity has changed
+  std::int64_t searches = 0;       ///< searches for pairs
+  std::int64_t pairs = 0;          ///< pairs kept after searches, summed
+  std::int64_t exceeded = 0;       ///< bounds of velocities that were exceeded
+  std::int64_t meetings = 0;       ///< events at which ranks tell each other of vertices
+  std::int64_t messages = 0;       ///< to other ranks at these
+  std::int64_t numbers_sent = 0;   ///< in these messages, of 8 bytes
+  std::int64_t numbers_shared = 0; ///< sent to the other ranks at the ends of windows
+  std::int64_t repeated = 0; ///< times that several ranks have begun a window again, for what was touched
+  std::int64_t events_repeated = 0; ///< events handled in these
+  std::int64_t balanced = 0;        ///< times that vertices were given to other ranks
+  int deepest = 0;                  ///< deepest layer that was active
   std::int64_t events() const { return elements + gravity + layers + idle_layers + anchors + certificates; }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,12 +17,17 @@ inline constexpr Tick never = std::numeric_limits<Tick>::max();
 struct TickLength {
   int exponent = -40;
 
-  double seconds() const { return std::ldexp(1.0, exponent); }
+  double seconds() const { return power_of_two(exponent); }
   double to_seconds(Tick ticks) const { return static_cast<double>(ticks) * seconds(); }
   /// Largest number of ticks not longer than `time` >= 0 [s]; `never` if that exceeds 2^62.
   Tick floor(double time) const {
-    const double ticks = std::floor(std::ldexp(time, -exponent));
+    const double ticks = time * power_of_two(-exponent);
     return ticks < 0x1p62 ? static_cast<Tick>(ticks) : never;
+  }
+
+private:
+  static double power_of_two(int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
   }
 };
 
