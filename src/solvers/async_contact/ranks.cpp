@@ -69,6 +69,7 @@ Ranks::Ranks(const parallel::Communicator& of, const Model& model) : comm(of.get
   connect(model.membranes);
   connect(model.hinges);
   connect(model.solids);
+  connect(model.loads);
   body.assign(n, -1);
   for (std::int32_t v = 0; v < n; ++v) {
     if (std::isinf(model.masses[v])) continue;
@@ -279,7 +280,6 @@ void Integrator::Engine::collect_results() {
     visit(model.membranes, membrane_rows.first, membrane_rows.width);
     visit(model.hinges, hinge_rows.first, hinge_rows.width);
     visit(model.solids, solid_rows.first, solid_rows.width);
-    visit(model.loads, load_rows.first, load_rows.width);
     for (std::size_t i = 0; i < rest_angles.size(); ++i) act(model.hinges[i].vertices, rest_angles[i]);
   };
   double index = 0;
