@@ -280,6 +280,7 @@ void Integrator::Engine::collect_results() {
     visit(model.membranes, membrane_rows.first, membrane_rows.width);
     visit(model.hinges, hinge_rows.first, hinge_rows.width);
     visit(model.solids, solid_rows.first, solid_rows.width);
+    visit(model.loads, load_rows.first, load_rows.width);
     for (std::size_t i = 0; i < rest_angles.size(); ++i) act(model.hinges[i].vertices, rest_angles[i]);
   };
   double index = 0;
