@@ -3,9 +3,10 @@
 //   bench_async_contact discs [seconds] [slabs | windows]     900 discs of radius 1 cm in a box of 3 m
 //   bench_async_contact cloth [seconds] [slabs | windows]     two cloths of 1682 vertices on nine spikes
 //   bench_async_contact crumple [scenes]                      sheets that walls press together, intersections
+//   bench_async_contact job [seconds] [slabs | windows]       the discs of jobs/async/discs.json
 //
-// Under mpirun windows on several ranks. Prints events by kind, processor time, drift of energy and momentum
-// and what is left of the gaps.
+// Under mpirun windows on several ranks: what each event and window costs them in messages. Prints events by
+// kind, processor time, drift of energy and momentum and what is left of the gaps.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -30,23 +31,33 @@ Model falling_cloths(int cells) {
   return model;
 }
 
-void print_ranks(const recoil::parallel::Communicator& comm, const Counts& counts, double time) {
+/// Those of jobs/async/discs.json.
+Model job_discs() {
+  Model model = testing::random_discs(900, 3, 1);
+  for (const LocalIndex v : model.spheres) {
+    const Eigen::Vector3d& x = model.positions[v];
+    model.velocities[v] = {7 * std::sin(1217 * x.x() + 3119 * x.y()),
+                           7 * std::cos(2711 * x.x() - 1733 * x.y()), 0};
+  }
+  return model;
+}
+
+/// A row of the table of docs/async_contact.md.
+void print_ranks(const recoil::parallel::Communicator& comm, const Counts& counts) {
   const auto all = [&](std::int64_t count) {
     return static_cast<double>(comm.sum(recoil::GlobalIndex{count}));
   };
-  const auto most = [&](std::int64_t count) {
-    return static_cast<long>(comm.max(recoil::GlobalIndex{count}));
-  };
-  const double events = all(counts.events()), meetings = all(counts.meetings),
-               messages = all(counts.messages), numbers = all(counts.numbers_sent), longest = comm.max(time);
-  const double ranks = comm.size(), windows = static_cast<double>(counts.searches);
-  const long largest = most(counts.events());
+  const double ranks = comm.size(), events = all(counts.events()), messages = all(counts.messages) / ranks,
+               at_events = 8 * all(counts.numbers_sent) / ranks,
+               at_ends = 8 * all(counts.numbers_shared) / ranks, again = all(counts.events_repeated);
+  const auto largest = static_cast<double>(comm.max(recoil::GlobalIndex{counts.events()}));
   if (comm.rank() > 0) return;
   std::printf(
-      "%d ranks: %.3g events on all (most %.3g) in %.2f s; per rank %.3g meetings, %.3g messages, %.3g "
-      "bytes; %.0f windows of %.3g events, %ld begun again\n",
-      comm.size(), events, static_cast<double>(largest), longest, meetings / ranks, messages / ranks,
-      8 * numbers / ranks, windows, events / ranks / windows, counts.repeated);
+      "| ranks | windows | events per window | begun again | events repeated | owners changed | largest "
+      "/ mean | messages per rank | their bytes | bytes at ends of windows |\n");
+  std::printf("| %d | %ld | %.3g | %ld | %.2g %% | %ld | %.2f | %.3g | %.3g | %.3g |\n", comm.size(),
+              counts.searches, events / static_cast<double>(counts.searches), counts.repeated,
+              100 * again / events, counts.balanced, largest * ranks / events, messages, at_events, at_ends);
 }
 
 void run(const Model& model, double duration, const char* how) {
@@ -59,7 +70,7 @@ void run(const Model& model, double duration, const char* how) {
   const Outcome outcome = run.advance_to(duration);
   const double time = processor_time() - begin;
   const Counts& counts = run.counts();
-  if (comm.size() > 1) print_ranks(comm, counts, time);
+  if (certificates == Certificates::windows) print_ranks(comm, counts);
   const double gap = run.smallest_gap();
   if (comm.rank() > 0) return;
   const double events = static_cast<double>(counts.events());
@@ -123,6 +134,8 @@ int main(int argc, char** argv) {
     crumple(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 200);
   else if (argc > 1 && std::strcmp(argv[1], "cloth") == 0)
     run(falling_cloths(28), duration, how);
+  else if (argc > 1 && std::strcmp(argv[1], "job") == 0)
+    run(job_discs(), duration, how);
   else
     run(testing::random_discs(900, 3, 1), duration, how);
   MPI_Finalize();

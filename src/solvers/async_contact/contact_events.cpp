@@ -272,6 +272,8 @@ void Integrator::Engine::activate_layer(ContactPair& pair, Tick t) {
 
 void Integrator::Engine::certify(ContactPair& pair, const Gap& at, Tick t) {
   if (pair.kind != PairKind::sphere_plane) pair.direction = at.normal;
+  if (pair.depth == 0 && certificates == Certificates::windows && !ranks)
+    for (const LocalIndex v : pair.stencil()) narrow_bound(v);
   while (outcome == Outcome::reached) {
     const int layer = pair.depth + 1;
     pair.thickness = layer_distance(layer) + pair.radii;
@@ -345,6 +347,19 @@ void Integrator::Engine::renew_certificates(LocalIndex vertex, Tick t) {
   }
 }
 
+/// Brings a bound that has been exceeded, in an impact, around the velocity after it. Certificates stay
+/// valid: what the new bound allows, the old one did.
+void Integrator::Engine::narrow_bound(LocalIndex vertex) {
+  SpeedBound& bound = bounds[vertex];
+  if (!bound.is_widened) return;
+  const Eigen::Vector3d& v = vertices[vertex].v;
+  const double deviation = std::max(least_deviation, 0.25 * bound.deviation),
+               off = (v - bound.reference).cwiseAbs().maxCoeff();
+  if (off + deviation > (1 - 1e-12) * bound.deviation) return;
+  bound = {v, deviation, deviation > least_deviation};
+  seen_deviation[vertex] = 0;
+}
+
 /// A vertex is faster than was expected: its bound is widened, the window ends before it may leave its box,
 /// and certificates that were based on the old bound are renewed.
 void Integrator::Engine::exceeded(LocalIndex vertex, Tick t) {
@@ -355,6 +370,7 @@ void Integrator::Engine::exceeded(LocalIndex vertex, Tick t) {
   }
   SpeedBound& bound = bounds[vertex];
   bound.deviation = 1.5 * seen_deviation[vertex];
+  bound.is_widened = true;
   const Eigen::Vector3d q = position(vertex, t);
   double time = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {

@@ -20,6 +20,7 @@ namespace recoil::solvers::async_contact {
 struct SpeedBound {
   Eigen::Vector3d reference;
   double deviation;
+  bool is_widened = false; ///< in this window, since it was exceeded
 };
 
 /// Where IntegratorState::shapes has the numbers of some elements, of each `width` in a row, of which the
@@ -46,6 +47,7 @@ struct Integrator::Engine {
 
   std::vector<VertexState> vertices;
   std::vector<SpeedBound> bounds;
+  double least_deviation = 0;         ///< of bounds in this window [m/s]
   std::vector<double> seen_deviation; ///< greatest |v - reference| in this window, of each vertex
   std::vector<VertexBox> boxes;
   std::vector<double> rest_angles;
@@ -54,9 +56,10 @@ struct Integrator::Engine {
   bool tracks_impulses = false; ///< those that elements give ahead of their time (VertexState::ahead)
 
   EventHeap heap;
-  EventBatches periodic;                ///< events of clocks in windows; the reference has them in its heap
-  std::vector<Clock> clocks;            ///< of gravity, then springs, membranes, hinges, solids, loads
-  std::vector<std::int32_t> script_row; ///< next entry of each script
+  EventBatches periodic;     ///< events of clocks in windows; the reference has them in its heap
+  std::vector<Clock> clocks; ///< of gravity, then springs, membranes, hinges, solids, loads
+  std::vector<const LocalIndex*> stencil_starts; ///< of elements, by slot
+  std::vector<std::int32_t> script_row;          ///< next entry of each script
   std::int32_t first_script = 2, first_spring = 0, first_membrane = 0, first_hinge = 0, first_solid = 0,
                first_load = 0, first_pair = 0;
 
@@ -183,6 +186,7 @@ struct Integrator::Engine {
   /// The first event of all, which is at `never` if there is none.
   EventHeap::Entry next_event() const;
   void handle(std::int32_t slot, Tick t);
+  void fetch_ahead() const;
   void gravity_event(Tick t);
   void script_event(std::int32_t script, Tick t);
   void spring_event(std::int32_t index, Tick t);
@@ -224,6 +228,7 @@ struct Integrator::Engine {
   bool boxes_are_clear(const ContactPair& pair) const;
   void renew_certificates(LocalIndex vertex, Tick t);
   void exceeded(LocalIndex vertex, Tick t);
+  void narrow_bound(LocalIndex vertex);
   void schedule(std::int32_t index);
 
   // Search for pairs (pair_search.cpp).

@@ -31,13 +31,14 @@ inline void add(Ledger& ledger, Eigen::Vector3d ImpulseSums::*which, const Eigen
 inline void add(Ledger& ledger, const Ledger& other) {
   for (const auto which :
        {&ImpulseSums::wall_impulse, &ImpulseSums::wall_torque, &ImpulseSums::gravity_impulse,
-        &ImpulseSums::gravity_torque, &ImpulseSums::friction_torque}) {
+        &ImpulseSums::gravity_torque, &ImpulseSums::friction_torque, &ImpulseSums::load_impulse,
+        &ImpulseSums::load_torque}) {
     add(ledger, which, other.*which);
     ledger.excess.*which += other.excess.*which;
   }
   for (const auto which :
        {&Ledger::wall_work, &Ledger::restitution, &Ledger::friction, &Ledger::stretch_damping,
-        &Ledger::bend_damping, &Ledger::spring_damping, &Ledger::plasticity})
+        &Ledger::bend_damping, &Ledger::spring_damping, &Ledger::plasticity, &Ledger::load_work})
     ledger.*which += other.*which;
 }
 

@@ -100,6 +100,7 @@ void Integrator::Engine::bound_speeds(Tick t) {
   // Moving by eta does no harm; in free flight a vertex is as fast as gravity makes it.
   const double least =
       model.contact.eta / duration + 1.01 * duration * model.gravity.lpNorm<Eigen::Infinity>();
+  least_deviation = least;
   // Bounds that are exceeded are widened at once where one rank does all: they are narrow, for certificates
   // that last, and boxes are wide, for windows that do.
   std::vector<double> reach(n, 0.0);
@@ -152,8 +153,8 @@ void Integrator::Engine::find_candidates() {
   };
   for (std::size_t i = 0; i < model.points.size() + model.spheres.size(); ++i) {
     const LocalIndex v = i < model.points.size() ? model.points[i] : model.spheres[i - model.points.size()];
-    if (!is_mine({&v, 1})) continue;
     if (i < model.points.size() && model.radii[v] > 0) continue; // a sphere, which comes later
+    if (!is_mine({&v, 1})) continue;
     for (std::size_t k = 0; k < model.planes.size(); ++k)
       if (meets(v, model.planes[k])) candidates.push_back(pair_number(PairKind::sphere_plane, i, k));
   }

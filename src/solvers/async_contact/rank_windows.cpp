@@ -132,16 +132,14 @@ void Integrator::Engine::keep_untouched(WindowState& done) {
       seen_deviation[v] = 0;
   }
   const auto keep = [&](const auto& elements, const ShapeRows& rows) {
-    for (std::int32_t i = 0; i < std::ssize(elements); ++i)
+    for (std::int32_t i = 0; rows.width > 0 && i < std::ssize(elements); ++i)
       if (stays(elements[i].vertices)) std::copy_n(&done.shapes[rows.of(i)], rows.width, &shapes[rows.of(i)]);
   };
-  if (!shapes.empty()) {
-    keep(model.springs, spring_rows);
-    keep(model.membranes, membrane_rows);
-    keep(model.hinges, hinge_rows);
-    if (solid_rows.width > 0) keep(model.solids, solid_rows);
-    if (load_rows.width > 0) keep(model.loads, load_rows);
-  }
+  keep(model.springs, spring_rows);
+  keep(model.membranes, membrane_rows);
+  keep(model.hinges, hinge_rows);
+  keep(model.solids, solid_rows);
+  keep(model.loads, load_rows);
   for (std::size_t i = 0; i < rest_angles.size(); ++i)
     if (stays(model.hinges[i].vertices)) rest_angles[i] = done.rest_angles[i];
   std::size_t old = 0;

@@ -69,6 +69,7 @@ Ranks::Ranks(const parallel::Communicator& of, const Model& model) : comm(of.get
   connect(model.membranes);
   connect(model.hinges);
   connect(model.solids);
+  connect(model.loads);
   body.assign(n, -1);
   for (std::int32_t v = 0; v < n; ++v) {
     if (std::isinf(model.masses[v])) continue;
