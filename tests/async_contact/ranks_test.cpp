@@ -104,7 +104,7 @@ TEST_F(AsyncRanks, AllStopWhereOneMust) {
   model.contact.max_layers = 20;
   Integrator run(comm, model);
   EXPECT_EQ(run.advance_to(0.1), Outcome::too_deep);
-  EXPECT_NE(run.diagnosis().find("vertices 5 and"), std::string::npos) << run.diagnosis();
+  EXPECT_NE(run.diagnosis().find("vertex 5 and"), std::string::npos) << run.diagnosis();
   EXPECT_LT(run.time(), 0.03);
   // Primitives that touch are refused on all ranks.
   model.positions[5].z() = -0.011;
