@@ -108,7 +108,7 @@ def merged(name):
 
 def begun(name, share, out):
     """The scene with a share of its time, as a file in `out`."""
-    scene = {"common": str(FOLDER / f"{name}.json"), "time": {"tend": share * merged(name)["time"]["tend"]}}
+    scene = {"common": str(FOLDER / f"{name}.json"), "root_path": str(FOLDER), "time": {"tend": share * merged(name)["time"]["tend"]}}
     path = out / f"{name}_begun.json"
     path.write_text(json.dumps(scene))
     return path

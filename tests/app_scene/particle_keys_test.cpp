@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -71,7 +72,7 @@ bool is_inside_refused(const std::string& pattern) {
   return begins(pattern, {"/boundary_conditions/{neumann_boundary,", "/space/discr_order/",
                           "/time/integrator/", "/tests/", "/boundary_conditions/neumann_boundary/",
                           "/boundary_conditions/normal_aligned_neumann_boundary/",
-                          "/boundary_conditions/pressure_boundary/"});
+                          "/boundary_conditions/pressure_boundary/", "/initial_conditions/state"});
 }
 
 TEST(ParticleKeys, AreUsedOrRefused) {
@@ -168,6 +169,10 @@ TEST(ParticleKeys, OfElementsAreRefused) {
       ++count;
     }
   EXPECT_GT(count, 30);
+  json stored = scene();
+  stored["initial_conditions"]["state"] = {{"run", "."}};
+  EXPECT_THAT(message_of(stored), ::testing::HasSubstr("(/initial_conditions/state"));
+  EXPECT_THAT(message_of(stored), ::testing::HasSubstr("is of finite elements, this is a scene of bonded"));
 }
 
 /// The other way round: scenes of finite elements refuse the keys of bonded particles.

@@ -86,7 +86,7 @@ const WrongInput wrong_geometries[] = {
      {"(/geometry/0)", "`array` needs \"type\": \"mesh_array\""}},
     {"length_unit",
      "{\"geometry\": [{" BOX ", \"unit\": \"mm\"}]}",
-     {"(/geometry/0/unit)", "not supported", "\"mm\"", "metres", "leave it out"}},
+     {"(/geometry/0/unit)", "is of mesh files", "leave it out"}},
     {"deformable_surface",
      "{\"geometry\": [{" BOX ", \"extract\": \"surface\"}]}",
      {"/extract)", "deformable"}},

@@ -81,7 +81,8 @@ TEST(StudyDocumentation, TablesNameKeysAndUnitsThatExist) {
 
 /// Keys that no row takes could never be written.
 TEST(StudyDocumentation, EveryKeyIsTaken) {
-  std::set<std::string> taken{"name", "quantity", "experiment", "initial", "bounds", "scale", "prior", "tie"};
+  std::set<std::string> taken{"name", "quantity", "experiment", "initial", "bounds", "component_bounds",
+                              "held", "scale",    "prior",      "tie"};
   for (const ParameterKind& row : parameter_kinds()) taken.insert(row.takes.begin(), row.takes.end());
   for (const auto* child : study_keys().tree.children.at("parameters")->item->ordered)
     EXPECT_TRUE(taken.contains(child->name)) << child->name;

@@ -70,7 +70,8 @@ private:
       // In a selection a name is that of the file itself.
       const MeshGroups groups = read(entry, k, true);
       const auto found = groups.of(kind).find(shape["group"].get<std::string>());
-      if (found == groups.of(kind).end()) fail(pointer, shape["group"].get<std::string>(), {groups}, kind);
+      if (found == groups.of(kind).end())
+        fail(pointer, shape["group"].get<std::string>(), {groups}, kind, "the number of the group");
       shape["group"] = found->second;
     }
   }
@@ -80,18 +81,18 @@ private:
       if (!entry.is_object() || !entry.contains("id")) return;
       json& id = entry["id"];
       if (id.is_string() && !(knows_all && id == "all"))
-        id = number_of(id.get<std::string>(), at + "/id", kind);
+        id = number_of(id.get<std::string>(), at + "/id", kind, knows_all);
       if (!id.is_array()) return;
       for (std::size_t i = 0; i < id.size(); ++i)
         if (id[i].is_string())
-          id[i] = number_of(id[i].get<std::string>(), at + "/id/" + std::to_string(i), kind);
+          id[i] = number_of(id[i].get<std::string>(), at + "/id/" + std::to_string(i), kind, false);
     };
     if (entries.is_object()) return number_entry(entries, pointer);
     for (std::size_t i = 0; i < entries.size(); ++i)
       number_entry(entries[i], pointer + "/" + std::to_string(i));
   }
 
-  int number_of(const std::string& name, const std::string& pointer, Groups kind) {
+  int number_of(const std::string& name, const std::string& pointer, Groups kind, bool knows_all) {
     if (!is_read_) {
       const json& geometry = document_.root["geometry"];
       for (std::size_t k = 0; k < geometry.size(); ++k)
@@ -113,7 +114,8 @@ private:
                              name + "\", \"id\": ..}");
       if (!first) first = &groups;
     }
-    if (!first) fail(pointer, name, all_, kind);
+    if (!first)
+      fail(pointer, name, all_, kind, knows_all ? "an integer, the id, or \"all\"" : "an integer, the id");
     return first->of(kind).at(name);
   }
 
@@ -141,7 +143,8 @@ private:
   }
 
   [[noreturn]] void fail(const std::string& pointer, const std::string& name,
-                         const std::vector<MeshGroups>& meshes, Groups kind) const {
+                         const std::vector<MeshGroups>& meshes, Groups kind,
+                         const std::string& instead) const {
     std::vector<std::string> known;
     std::string selections;
     for (const MeshGroups& groups : meshes) {
@@ -159,7 +162,7 @@ private:
     throw InputError(document_.locations.describe(pointer),
                      "no mesh has a physical group of " + what + " called '" + name + "'" +
                          (known.empty()
-                              ? "; none has names of such groups: write an integer, the id"
+                              ? "; none has names of such groups: write " + instead
                               : did_you_mean(name, known) + "; there are " + list_names(known, "and")) +
                          selections);
   }

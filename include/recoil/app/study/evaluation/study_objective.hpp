@@ -116,9 +116,11 @@ public:
   std::vector<ExperimentResiduals> residuals(std::span<const double> x);
   /// r with J = |r|^2: the residuals of the experiments in the order of the study, each in that of
   /// HostedExperiment::find_residuals(), then those of what is known beforehand. The same rows at all x;
-  /// those of observations are in the same order on any number of ranks. @throws, @pre as residuals().
+  /// those of observations are in the same order on any number of ranks. @throws Error where an experiment
+  /// fails. @pre it is a sum of squares.
   std::vector<double> residual_vector(std::span<const double> x);
-  /// dr/dx with the rows of residual_vector(), by tangent-linear sweeps. @throws, @pre as that.
+  /// dr/dx with the rows of residual_vector(), by tangent-linear sweeps. @throws Error where an experiment
+  /// fails. @pre it is a sum of squares.
   Eigen::MatrixXd residual_jacobian(std::span<const double> x);
   /// The largest forces that are compared with observed ones, by experiment; as residuals().
   std::vector<ExperimentPeaks> peaks(std::span<const double> x);
