@@ -87,6 +87,9 @@ JOBS = {
     "spring_unaligned": Job(1, rising, draw=("--view", -90, 0, "--up", "z")),
     "discs": Job(0.005, draw=("--view", -90, 90, "--field", "v")),
     "discs_damped": Job(0.005, decaying, draw=("--view", -90, 90, "--up", "z", "--field", "v")),
+    "restitution_0": Job(0.005, draw=("--view", -90, 90, "--up", "z", "--field", "v")),
+    "restitution_4": Job(0.005, draw=("--view", -90, 90, "--up", "z", "--field", "v")),
+    "restitution_10": Job(0.005, draw=("--view", -90, 90, "--up", "z", "--field", "v")),
     "sphere_plate": Job(0.01, draw=("--field", "v", "--view", -60, 30)),
     "spikes_rest": Job(0.02, resting, draw=("--view", -50, 20)),
     "reef_knot_fine": Job(0.02, draw=("--view", -70, 50, "--no-rest")),
@@ -98,6 +101,17 @@ JOBS = {
     "bowline": Job(0.02, draw=("--view", -60, 45, "--no-rest")),
     "compactor": Job(0.02, balanced(0.02), draw=("--view", -60, 40, "--no-rest")),
 }
+
+
+def check_restitutions(out, jobs):
+    """Where all of them ran: discs with gravity lose the more of their kinetic energy within 1 s the smaller e is."""
+    sweep = ("restitution_0", "restitution_4", "discs_damped", "restitution_10")
+    if not set(sweep) <= set(jobs):
+        return []
+    kinetic = [next(row["kinetic"] for row in ledger(out / name) if row["time"] > 1 - 1e-9) for name in sweep]
+    text = "kinetic energies for e = 0, 0.4, 0.8, 1 after 1 s: " + ", ".join("%.3g J" % value for value in kinetic)
+    print("%s %s" % ("ok  " if kinetic == sorted(kinetic) else "FAIL", text), flush=True)
+    return [] if kinetic == sorted(kinetic) else [text]
 
 
 def merged(name):
@@ -156,6 +170,8 @@ def main():
         row, wrong = work(name, recoil, arguments.out.resolve(), arguments.share, arguments.draw)
         table += [row] if row else []
         failures += wrong
+    if not failures and arguments.share == 1:
+        failures += check_restitutions(arguments.out, arguments.jobs or JOBS)
     print("\n".join(table))
     for failure in failures:
         print("FAIL", failure)
