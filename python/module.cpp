@@ -124,12 +124,10 @@ void write_resolved_scene(const std::string& text, const std::string& name, cons
 }
 
 /// Makes a folder for temporary files, on the first rank. Collective.
-py::tuple make_temporary_folder(std::uintptr_t comm) {
-  bool is_first = false;
-  const std::string path = call(comm, "", [&](const parallel::Communicator& ranks) {
-    is_first = ranks.rank() == 0;
+std::string make_temporary_folder(std::uintptr_t comm) {
+  return call(comm, "", [&](const parallel::Communicator& ranks) {
     std::string made = parallel::collectively(ranks, [&]() -> std::string {
-      if (!is_first) return {};
+      if (ranks.rank() != 0) return {};
       std::string name = (std::filesystem::temp_directory_path() / "recoil-XXXXXX").string();
       if (mkdtemp(name.data()) == nullptr)
         throw FileError(name + ": cannot be made; TMPDIR names the folder for it");
@@ -138,7 +136,6 @@ py::tuple make_temporary_folder(std::uintptr_t comm) {
     ranks.broadcast(made);
     return made;
   });
-  return py::make_tuple(path, is_first);
 }
 
 std::string schema(const std::string& kind) {

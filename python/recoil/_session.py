@@ -74,7 +74,7 @@ class TemporaryFolder:
     """A folder for temporary files that all ranks know; the last rank that removes it does so, as the others may still read. Collective."""
 
     def __init__(self, comm: int) -> None:
-        path, _ = _core.make_temporary_folder(comm)
+        path = _core.make_temporary_folder(comm)
         self.path = Path(path)
         self._mark = self.path / f"used-by-{socket.gethostname()}-{os.getpid()}"
         with contextlib.suppress(OSError):  # ranks on other machines need not see it

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "async_contact/cloths.hpp"
+#include "async_contact/runs.hpp"
 
 namespace recoil::solvers::async_contact {
 namespace bending_test {
@@ -181,19 +182,6 @@ double tip(const Integrator& run, const Eigen::Vector3d& axis, const Eigen::Vect
   return sum / count;
 }
 
-/// First time at which a quantity, positive at first, is zero.
-double first_zero(Integrator& run, double spacing, double latest,
-                  const std::function<double(const Integrator&)>& quantity) {
-  double before = quantity(run);
-  for (int i = 1; spacing * i <= latest; ++i) {
-    EXPECT_EQ(run.advance_to(spacing * i), Outcome::reached) << run.diagnosis();
-    const double now = quantity(run);
-    if (now <= 0) return spacing * (i - now / (now - before));
-    before = now;
-  }
-  return latest;
-}
-
 /// The first squared frequency of a cantilever along `axis` under its weight.
 double squared_frequency(const Cantilever& strip, const Eigen::Vector3d& axis, const Eigen::Vector3d& across,
                          double expected) {
@@ -203,7 +191,7 @@ double squared_frequency(const Cantilever& strip, const Eigen::Vector3d& axis, c
       model.velocities[v] = 1e-3 * Cantilever::mode(axis.dot(model.positions[v])) * across;
   Integrator run(model);
   const double quarter = M_PI / 2 / expected;
-  const double found = first_zero(run, quarter / 100, 3 * quarter, [&](const Integrator& at) {
+  const double found = testing::first_zero(run, quarter / 100, 3 * quarter, [&](const Integrator& at) {
     double sum = 0;
     for (LocalIndex v = 0; v < model.num_vertices(); ++v)
       if (!std::isinf(model.masses[v])) sum += model.masses[v] * model.velocities[v].dot(at.velocity(v));
@@ -375,7 +363,7 @@ TEST(AsyncBending, WavesInAWideSheetAreThoseOfPlaneStrain) {
     model.triangles.clear();
     Integrator run(model);
     const double quarter = length / 2 / std::sqrt(50 / 0.2 / (1 - nu * nu));
-    const double found = first_zero(run, quarter / 50, 2 * quarter, [&](const Integrator& at) {
+    const double found = testing::first_zero(run, quarter / 50, 2 * quarter, [&](const Integrator& at) {
       double sum = 0;
       for (LocalIndex v = 0; v < model.num_vertices(); ++v)
         if (std::abs(model.positions[v].y() - 0.5 * width) < 0.02) sum += mode(v) * at.velocity(v).x();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,19 @@ inline void expect_same(const Integrator& a, const Integrator& b) {
   for (std::size_t i = 0; i < first.size(); ++i)
     if (first[i] != second[i]) ++different;
   EXPECT_EQ(different, 0U);
+}
+
+/// First time at which a quantity of a run, positive at first, is zero.
+inline double first_zero(Integrator& run, double spacing, double latest,
+                         const std::function<double(const Integrator&)>& quantity) {
+  double before = quantity(run);
+  for (int i = 1; spacing * i <= latest; ++i) {
+    EXPECT_EQ(run.advance_to(spacing * i), Outcome::reached) << run.diagnosis();
+    const double now = quantity(run);
+    if (now <= 0) return spacing * (i - now / (now - before));
+    before = now;
+  }
+  return latest;
 }
 
 } // namespace recoil::solvers::async_contact::testing

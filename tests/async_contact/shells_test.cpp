@@ -132,19 +132,6 @@ TEST(AsyncShells, AHangingStripIsStretchedByItsWeight) {
   EXPECT_NEAR(-mean - 0.2, stretch * (1 - 0.2 * 9.8 * 0.2 / 50), 0.01 * stretch);
 }
 
-/// First time at which a quantity of a run, positive at first, is zero.
-double first_zero(Integrator& run, double spacing, double latest,
-                  const std::function<double(const Integrator&)>& quantity) {
-  double before = quantity(run);
-  for (int i = 1; spacing * i <= latest; ++i) {
-    EXPECT_EQ(run.advance_to(spacing * i), Outcome::reached) << run.diagnosis();
-    const double now = quantity(run);
-    if (now <= 0) return spacing * (i - now / (now - before));
-    before = now;
-  }
-  return latest;
-}
-
 /// A free strip swings along itself with period 2 L / c, c = sqrt(Y h / (rho h)) for nu = 0.
 TEST(AsyncShells, WavesHaveTheSpeedOfTheMembrane) {
   SheetText text;
@@ -156,7 +143,7 @@ TEST(AsyncShells, WavesHaveTheSpeedOfTheMembrane) {
   for (LocalIndex v = 0; v < shells.model.num_vertices(); ++v)
     shells.model.velocities[v].x() = 1e-3 * mode(v);
   Integrator run(shells.model);
-  const double quarter = first_zero(run, 1e-4, 0.02, [&](const Integrator& at) {
+  const double quarter = testing::first_zero(run, 1e-4, 0.02, [&](const Integrator& at) {
     double sum = 0;
     for (LocalIndex v = 0; v < shells.model.num_vertices(); ++v)
       sum += shells.model.masses[v] * mode(v) * at.velocity(v).x();
