@@ -12,17 +12,6 @@ import runs
 STEPS = 8
 
 
-def grid(cells, size, height):
-    points = [(size * (i / cells - 0.5), size * (j / cells - 0.5), height) for j in range(cells + 1) for i in range(cells + 1)]
-    faces = []
-    for j in range(cells):
-        for i in range(cells):
-            a = i + j * (cells + 1)
-            b, c, d = a + 1, a + cells + 2, a + cells + 1
-            faces += [(a, b, c), (a, c, d)] if (i + j) % 2 else [(a, b, d), (b, c, d)]
-    return points, faces
-
-
 def ball(radius, cuts):
     """An icosahedron, cut and blown up."""
     g = (1 + 5 ** 0.5) / 2
@@ -45,12 +34,6 @@ def ball(radius, cuts):
             cut += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
         faces = cut
     return [tuple(radius * p / np.linalg.norm(p)) for p in points], faces
-
-
-def write_obj(path, points, faces):
-    with open(path, "w") as file:
-        file.writelines("v %.17g %.17g %.17g\n" % tuple(p) for p in points)
-        file.writelines("f %d %d %d\n" % tuple(i + 1 for i in f) for f in faces)
 
 
 CLOTH = {"type": "Shell", "stretching_stiffness": 200, "bending_stiffness": 1e-4, "area_density": 0.4}
@@ -218,9 +201,9 @@ def check_jobs(recoil):
 
 
 with runs.Recoil() as recoil:
-    write_obj(recoil.path("cloth.obj"), *grid(8, 0.1, 0.0))
-    write_obj(recoil.path("ball.obj"), *ball(0.05, 2))
-    write_obj(recoil.path("ramp.obj"), [(-0.02, -0.01, -0.04), (0.03, -0.01, -0.07), (0.03, 0.06, -0.07), (-0.02, 0.06, -0.04)], [(0, 1, 2), (0, 2, 3)])
+    runs.write_obj(recoil.path("cloth.obj"), runs.sheet(8, 0.1, 0))
+    runs.write_obj(recoil.path("ball.obj"), ball(0.05, 2))
+    runs.write_obj(recoil.path("ramp.obj"), ([(-0.02, -0.01, -0.04), (0.03, -0.01, -0.07), (0.03, 0.06, -0.07), (-0.02, 0.06, -0.04)], [(0, 1, 2), (0, 2, 3)]))
     check_block(recoil)
     check_spheres(recoil)
     check_newton(recoil)

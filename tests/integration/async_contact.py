@@ -16,28 +16,6 @@ STEPS = 12
 FIELDS = ("u", "v", "integrator")
 
 
-def grid(cells, size, height, waves):
-    at = lambda i, j: (size * (i / cells - 0.5), size * (j / cells - 0.5), height + waves * np.sin(9 * i / cells + 4 * j / cells))
-    points = [at(i, j) for j in range(cells + 1) for i in range(cells + 1)]
-    faces = []
-    for j in range(cells):
-        for i in range(cells):
-            a = i + j * (cells + 1)
-            b, c, d = a + 1, a + cells + 2, a + cells + 1
-            faces += [(a, b, c), (a, c, d)] if (i + j) % 2 else [(a, b, d), (b, c, d)]
-    return points, faces
-
-
-def write_obj(path, parts):
-    points, faces = [], []
-    for p, f in parts:
-        faces += [tuple(i + len(points) + 1 for i in face) for face in f]
-        points += p
-    with open(path, "w") as file:
-        file.writelines("v %.17g %.17g %.17g\n" % tuple(p) for p in points)
-        file.writelines("f %d %d %d\n" % f for f in faces)
-
-
 def spike(x, y):
     return [(x + 0.006 * np.cos(2.1 * i), y + 0.006 * np.sin(2.1 * i), 0) for i in range(3)] + [(x, y, 0.03)], [(0, 1, 3), (1, 2, 3), (2, 0, 3)]
 
@@ -105,7 +83,7 @@ def check_balance(folder, energy):
 def check_motion(folder):
     """Held vertices are where they are prescribed to be, and the meshes are those of the files."""
     rest = runs.coordinates(folder)
-    points = grid(8, 0.1, 0.036, 0.0015)[0]
+    points = runs.sheet(8, 0.1, 0.036, 0.0015)[0]
     runs.check(np.abs(rest - points).max() < 1e-15, "nodes in the order of the file")
     held = rest[:, 0] < -0.0499
     for step in (2, STEPS):
@@ -200,8 +178,8 @@ def check_failure(recoil):
 
 
 with runs.Recoil(("--kills", int, 3)) as recoil:
-    write_obj(recoil.path("cloth.obj"), [grid(8, 0.1, 0.036, 0.0015)])
-    write_obj(recoil.path("spikes.obj"), [spike(x, y) for x in (-0.021, 0.023) for y in (-0.019, 0.022)])
+    runs.write_obj(recoil.path("cloth.obj"), runs.sheet(8, 0.1, 0.036, 0.0015))
+    runs.write_obj(recoil.path("spikes.obj"), *(spike(x, y) for x in (-0.021, 0.023) for y in (-0.019, 0.022)))
     path = recoil.write_scene("cloth", CLOTH)
     started = time.time()
     whole = recoil.simulate(1, path, "whole")

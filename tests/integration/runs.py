@@ -123,6 +123,30 @@ def difference(a, b):
     return float(np.abs(a - b).max() / np.abs(b).max())
 
 
+def sheet(cells, size, height, waves=0):
+    """Points and triangles of a square of that size in the plane of that height, with diagonals in turn; `waves` is the amplitude of its waves."""
+    at = lambda i, j: (size * (i / cells - 0.5), size * (j / cells - 0.5), height + waves * np.sin(9 * i / cells + 4 * j / cells))
+    points = [at(i, j) for j in range(cells + 1) for i in range(cells + 1)]
+    faces = []
+    for j in range(cells):
+        for i in range(cells):
+            a = i + j * (cells + 1)
+            b, c, d = a + 1, a + cells + 2, a + cells + 1
+            faces += [(a, b, c), (a, c, d)] if (i + j) % 2 else [(a, b, d), (b, c, d)]
+    return points, faces
+
+
+def write_obj(path, *parts):
+    """Parts are pairs of points and faces."""
+    points, faces = [], []
+    for p, f in parts:
+        faces += [tuple(i + len(points) + 1 for i in face) for face in f]
+        points += p
+    with open(path, "w") as file:
+        file.writelines("v %.17g %.17g %.17g\n" % tuple(p) for p in points)
+        file.writelines("f %d %d %d\n" % tuple(f) for f in faces)
+
+
 def bar(divisions, steps, integrator="BDF3", order=1, every=1, chunk=4):
     """A bar that hangs on one end, falls and swings, with damping and a moving end."""
     return {

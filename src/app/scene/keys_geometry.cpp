@@ -1,7 +1,24 @@
+#include <algorithm>
+#include <iterator>
+
 #include "app/scene/shared_keys.hpp"
 
 namespace recoil::app {
 namespace {
+
+constexpr Key units[] = {
+    {.pattern = "/units",
+     .types = object,
+     .fallback = "{}",
+     .doc = "In which the numbers of the file are written; those of a scene are for its meshes and results, "
+            "too, see [Units](scene.md#units)."},
+    {.pattern = "/units/length",
+     .types = text,
+     .implied = "m",
+     .doc = "m, dm, cm, mm, um, nm, km, in or ft."},
+    {.pattern = "/units/mass", .types = text, .implied = "kg", .doc = "kg, g, mg or t."},
+    {.pattern = "/units/time", .types = text, .implied = "s", .doc = "s, ms, us, ns, min or h."},
+};
 
 constexpr Key root[] = {
     {.pattern = "/common",
@@ -17,17 +34,6 @@ constexpr Key root[] = {
      .types = text,
      .implied = "folder of the scene",
      .doc = "Folder (or a file in it) that relative paths start from."},
-    {.pattern = "/units",
-     .types = object,
-     .fallback = "{}",
-     .doc = "In which the numbers of the scene are written, and those of meshes and results are, see "
-            "[Units](#units)."},
-    {.pattern = "/units/length",
-     .types = text,
-     .implied = "m",
-     .doc = "m, dm, cm, mm, um, nm, km, in or ft."},
-    {.pattern = "/units/mass", .types = text, .implied = "kg", .doc = "kg, g, mg or t."},
-    {.pattern = "/units/time", .types = text, .implied = "s", .doc = "s, ms, us, ns, min or h."},
     {.pattern = "/gravity",
      .types = list,
      .items = number,
@@ -288,8 +294,15 @@ constexpr Key selection[] = {
 
 } // namespace
 
+std::span<const Key> unit_keys() { return units; }
+
 std::vector<KeySection> geometry_sections() {
-  return {{"root", root}, {"geometry", geometry}, {"selections", selection}};
+  static const std::vector<Key> root_and_units = [] {
+    std::vector<Key> rows(std::begin(root), std::end(root));
+    std::ranges::copy(unit_keys(), std::back_inserter(rows));
+    return rows;
+  }();
+  return {{"root", root_and_units}, {"geometry", geometry}, {"selections", selection}};
 }
 
 } // namespace recoil::app

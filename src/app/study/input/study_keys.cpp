@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "recoil/app/scene/geometry_keys.hpp"
 #include "recoil/app/study/input/read_study.hpp"
 #include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
@@ -26,17 +27,6 @@ constexpr Key setting(const char* pattern, unsigned types, const char* fallback,
 }
 
 constexpr Key experiments[] = {
-    {.pattern = "/units",
-     .types = object,
-     .fallback = "{}",
-     .doc = "In which the numbers of the study are written: those of its scenes, see "
-            "[scene.md](scene.md#units)."},
-    {.pattern = "/units/length",
-     .types = text,
-     .implied = "m",
-     .doc = "m, dm, cm, mm, um, nm, km, in or ft."},
-    {.pattern = "/units/mass", .types = text, .implied = "kg", .doc = "kg, g, mg or t."},
-    {.pattern = "/units/time", .types = text, .implied = "s", .doc = "s, ms, us, ns, min or h."},
     {.pattern = "/experiments",
      .types = one_or_list,
      .items = object,
@@ -357,6 +347,15 @@ std::vector<Key> common_parameter_keys() {
   };
 }
 
+std::span<const Key> experiment_keys() {
+  static const std::vector<Key> keys = [] {
+    std::vector<Key> rows(unit_keys().begin(), unit_keys().end());
+    std::ranges::copy(experiments, std::back_inserter(rows));
+    return rows;
+  }();
+  return keys;
+}
+
 std::span<const Key> parameter_keys() {
   static const std::vector<Key> keys = [] {
     std::vector<Key> rows = common_parameter_keys();
@@ -367,7 +366,7 @@ std::span<const Key> parameter_keys() {
 }
 
 std::span<const KeySection> study_sections() {
-  static const KeySection sections[] = {{"experiments", experiments},
+  static const KeySection sections[] = {{"experiments", experiment_keys()},
                                         {"parameters", parameter_keys()},
                                         {"objectives", objective_keys()},
                                         {"markers", markers},
