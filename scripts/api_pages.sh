@@ -18,6 +18,7 @@ INPUT = $folder/include
 STRIP_FROM_PATH = $folder/include
 STRIP_FROM_INC_PATH = $folder/include
 OUTPUT_DIRECTORY = $folder
+HTML_EXTRA_STYLESHEET = $root/docs/site.css
 WARN_LOGFILE = $folder/warnings.txt
 EOF
 if [[ -s "$folder/warnings.txt" ]]; then

@@ -20,9 +20,12 @@ rm -rf "$staged"
 mkdir -p "$staged"
 python3 scripts/site_pages.py --stage "$staged/pages"
 cp docs/mkdocs.yml "$staged/"
+cp docs/site.css "$staged/pages/"
 step "API pages"
 bash scripts/api_pages.sh "$root/build/api" >/dev/null
 cp -r build/api/html "$staged/pages/api"
+# Their title leads back to the pages.
+find "$staged/pages/api" -name "*.html" -exec sed -i 's,<div id="projectname">recoil,<div id="projectname"><a href="../index.html">recoil</a>,' {} +
 printf '# API pages\n\nEvery class and function of the public headers, by floor and folder: [floors](api/modules.html).\n' >"$staged/pages/api.md"
 step "site"
 PYTHONPATH=scripts mkdocs build --strict --quiet --config-file "$staged/mkdocs.yml"
