@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs the packages on a bare Debian 12 in a temporary folder and uses what they install there, as an ordinary user:
-# a simulation and a fit on 2 ranks, picture and page, a program built against the libraries, then removes them again.
+# a simulation and a fit on 2 ranks, picture and page, the Python package on 2 ranks, a program built against the libraries, then removes
+# them again.
 #
 #   sudo packaging/test_deb.sh [--mirror URL] [recoil_VERSION_ARCH.deb]
 #
 # Without a package takes that of build/package (cmake --preset package && cmake --build --preset package && cpack --preset package);
-# librecoil-dev is expected beside it. The mirror is that of this machine's apt, else deb.debian.org. Needs root, debootstrap, 3 GB and
-# some minutes; ends with 0 if all was as it should be.
+# librecoil-dev and python3-recoil are expected beside it. The mirror is that of this machine's apt, else deb.debian.org. Needs root,
+# debootstrap, 3 GB and some minutes; ends with 0 if all was as it should be.
 set -euo pipefail
 source "$(dirname "$0")/../scripts/common.sh"
 source "$root/packaging/bare_debian.sh"
@@ -20,7 +21,10 @@ shopt -s nullglob
 found=("$root"/build/package/recoil_*.deb)
 deb=$(realpath "${1:-${found[0]:?no package; make one with the preset package}}")
 dev=${deb%/*}/librecoil-dev${deb##*/recoil}
-[[ -f "$dev" ]] || { echo "test_deb: $dev is missing" >&2 && exit 1; }
+python=${deb%/*}/python3-recoil${deb##*/recoil}
+for needed in "$dev" "$python"; do
+  [[ -f "$needed" ]] || { echo "test_deb: $needed is missing" >&2 && exit 1; }
+done
 # Mounts and processes end with the namespaces.
 if [[ -z "${RECOIL_TEST_DEB_INSIDE:-}" ]]; then
   RECOIL_TEST_DEB_INSIDE=1 exec unshare --mount --pid --fork --kill-child "$0" --mirror "$mirror" "$deb"
@@ -62,7 +66,7 @@ measure "debootstrap of Debian 12, minbase" make_bare_debian "$bare" "$mirror"
 mount -t proc proc "$bare/proc"
 mount --rbind /dev "$bare/dev"
 mount --rbind --make-rslave /sys "$bare/sys"
-cp "$deb" "$dev" "$bare/var/tmp/"
+cp "$deb" "$dev" "$python" "$bare/var/tmp/"
 inside useradd --create-home --home-dir /var/tmp/tester tester
 measure "apt-get update" inside apt-get update
 
@@ -86,6 +90,20 @@ measure "jobs/fit on 2 ranks" as_user mpirun -n 2 recoil optimize $shared/jobs/f
 expect "status of the fit" "$(value fit/fit.json status)" "done"
 measure "report.py" as_user $shared/scripts/report.py fit
 [[ -s "$bare/var/tmp/tester/fit/report.html" ]] || fail "report.py made no page"
+measure "apt-get install ./python3-recoil_*.deb" inside apt-get install -y "/var/tmp/${python##*/}"
+cat >"$bare/var/tmp/tester/use.py" <<END
+import recoil
+run = recoil.simulate("$shared/jobs/demo/scene.json", "by_python", steps=4)
+assert run.trajectory.u.shape[0] == 5 and abs(run.trajectory.u[-1]).max() > 0
+try:
+    recoil.simulate({"geometry": []}, "wrong")
+except recoil.SceneError as error:
+    assert error.pointer == "/geometry", error
+with recoil.ReducedObjective("$shared/jobs/fit/study.json") as f:
+    assert f.gradient(f.x0).shape == f.x0.shape
+END
+measure "import recoil: a run, an error, a gradient, on 2 ranks" as_user mpirun -n 2 python3 -m mpi4py use.py
+expect "the number of ranks from Python" "$(value by_python/summary.json ranks)" 2
 measure "apt-get install ./librecoil-dev_*.deb cmake g++ make" \
   inside apt-get install -y --no-install-recommends "/var/tmp/${dev##*/}" cmake g++ make
 measure "a project with find_package(recoil) is configured" \
@@ -93,8 +111,9 @@ measure "a project with find_package(recoil) is configured" \
 measure "built" as_user cmake --build examples --target bar_on_floor
 measure "and run" as_user examples/bar_on_floor
 
-inside dpkg --verify recoil librecoil-dev | grep . && fail "installed files have changed"
-measure "apt-get purge of both" inside apt-get purge -y recoil librecoil-dev
+inside dpkg --verify recoil librecoil-dev python3-recoil | grep . && fail "installed files have changed"
+measure "apt-get purge of all three" inside apt-get purge -y recoil librecoil-dev python3-recoil
 left=$(find "$bare/usr" "$bare/etc" -name '*recoil*')
 [[ -z "$left" ]] || fail "purging leaves $left"
-echo "Debian $(cat "$bare/etc/debian_version"), recoil $(stat -c %s "$deb") bytes, librecoil-dev $(stat -c %s "$dev"): all is as it should be"
+printf 'Debian %s, bytes of recoil, librecoil-dev, python3-recoil: %d, %d, %d: all is as it should be\n' \
+  "$(cat "$bare/etc/debian_version")" "$(stat -c %s "$deb")" "$(stat -c %s "$dev")" "$(stat -c %s "$python")"

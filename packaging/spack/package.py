@@ -1,4 +1,6 @@
 # Spack 1.0 or later; how to use it from a clone: docs/packaging.md.
+import os
+
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 from spack.package import *
@@ -13,6 +15,7 @@ class Recoil(CMakePackage):
     version("main")
 
     variant("tests", default=False, description="Build the tests")
+    variant("python", default=True, description="The Python package")
     variant("scripts", default=True, description="What the scripts that draw and report need")
     variant("gmsh", default=False, description="Gmsh, which makes meshes")
 
@@ -38,6 +41,11 @@ class Recoil(CMakePackage):
     depends_on("zlib-api")
 
     depends_on("googletest+gmock", type="build", when="+tests")
+    with when("+python"):
+        extends("python@3.9:")
+        depends_on("py-pybind11@2.10:", type="build")
+        depends_on("py-numpy", type=("build", "run"))
+        depends_on("py-h5py", type=("build", "run"))
     with when("+scripts"):
         depends_on("python@3.9:", type="run")
         depends_on("py-numpy", type="run")
@@ -51,12 +59,18 @@ class Recoil(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        return [
+        args = [
             # Spack's compiler wrappers choose the instruction set.
             self.define("RECOIL_NATIVE", False),
+            self.define_from_variant("RECOIL_PYTHON", "python"),
             self.define_from_variant("RECOIL_BUILD_TESTS", "tests"),
             self.define("RECOIL_BUILD_BENCHES", False),
         ]
+        if self.spec.satisfies("+python"):
+            # Where Spack's Python looks, whatever the system is.
+            args.append(self.define("Python_EXECUTABLE", self.spec["python"].command.path))
+            args.append(self.define("RECOIL_PYTHON_DIR", os.path.relpath(python_platlib, self.prefix)))
+        return args
 
     def setup_run_environment(self, env):
         env.prepend_path("PYTHONPATH", self.prefix.share.recoil.scripts)
