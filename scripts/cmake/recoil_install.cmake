@@ -8,10 +8,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/recoil DESTINATION ${CMAKE_INSTA
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(TARGETS recoil_abi EXPORT recoil_targets COMPONENT development)
 install(EXPORT recoil_targets NAMESPACE recoil:: DESTINATION ${RECOIL_PACKAGE_DIR} COMPONENT development)
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/recoilConfig.cmake.in ${PROJECT_BINARY_DIR}/recoilConfig.cmake
+# In a folder of its own: where the build folder is in PATH, find_package would take a file there for that of an installed recoil.
+set(config ${PROJECT_BINARY_DIR}/installed_config)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/recoilConfig.cmake.in ${config}/recoilConfig.cmake
                               INSTALL_DESTINATION ${RECOIL_PACKAGE_DIR})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/recoilConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/recoilConfig.cmake ${PROJECT_BINARY_DIR}/recoilConfigVersion.cmake
+write_basic_package_version_file(${config}/recoilConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${config}/recoilConfig.cmake ${config}/recoilConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/recoil_dependencies.cmake
         DESTINATION ${RECOIL_PACKAGE_DIR} COMPONENT development)
 
