@@ -299,7 +299,7 @@ void check_contact(const Item& root, const Scene& scene) {
   };
   refuse(spec.restitution != initial.restitution, "restitution");
   refuse(spec.anchor_stiffness != initial.anchor_stiffness, "anchor_stiffness");
-  refuse(spec.layer_stiffness != initial.layer_stiffness, "layer_stiffness");
+  refuse(spec.layer_stiffness != initial.layer_stiffness * scene.units.per("N/m"), "layer_stiffness");
   refuse(scene.contact.friction_coefficient > 0, "friction_coefficient");
   if (const Item motions = root["boundary_conditions"]["obstacle_displacements"]; motions.size() > 0)
     motions.fail("moves what nothing touches without contact; set contact/enabled to true");
