@@ -48,7 +48,8 @@ public:
   std::vector<double> jacobian(std::span<const double> x);
   void write_scenes(std::span<const double> x, const std::string& folder);
 
-  /// The values of the parameters, in SI units, and the variables that give them. Not collective.
+  /// The values of the parameters, in the units of the study, and the variables that give them. Not
+  /// collective.
   std::vector<double> values(std::span<const double> x) const;
   std::vector<double> variables(std::span<const double> values) const;
 

@@ -96,16 +96,34 @@ def read_table(path):
     return {name: _column([row[i] for row in rows]) for i, name in enumerate(header)}
 
 
-# Units of observations [SI per unit], as src/objectives/csv_reader.cpp has them.
-_UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60,
-          "m": 1, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "km": 1e3, "in": 0.0254,
-          "1": 1, "-": 1, "m/m": 1, "mm/mm": 1, "%": 1e-2, "mm/m": 1e-3, "um/m": 1e-6,
-          "N": 1, "mN": 1e-3, "uN": 1e-6, "kN": 1e3, "MN": 1e6, "lbf": 4.4482216152605}
+# Units of observations [SI per unit], as src/objectives/csv_reader.cpp has them, by what a column is one of.
+_UNITS = {"time": {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60},
+          "length": {"m": 1, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "km": 1e3, "in": 0.0254},
+          "number": {"1": 1, "-": 1, "m/m": 1, "mm/mm": 1, "%": 1e-2, "mm/m": 1e-3, "um/m": 1e-6},
+          "force": {"N": 1, "mN": 1e-3, "uN": 1e-6, "kN": 1e3, "MN": 1e6, "lbf": 4.4482216152605}}
+# Of `units` of scenes and studies, as src/base/units.cpp has them.
+_BASE_UNITS = {"length": {**_UNITS["length"], "dm": 0.1, "ft": 0.3048}, "mass": {"kg": 1, "g": 1e-3, "mg": 1e-6, "t": 1e3},
+               "time": {**_UNITS["time"], "h": 3600}}
+SI = {"length": "m", "mass": "kg", "time": "s"}
 
 
-def read_observations(path):
-    """Columns of a file of observations in SI units: comma, semicolon or tab between the cells, lines that begin with # passed by, units
-    in brackets or parentheses behind the names."""
+def _own_unit(kind, units):
+    """What the numbers of a document with these `units` are in [SI]."""
+    length, mass, time = (_BASE_UNITS[key][{**SI, **units}[key]] for key in SI)
+    return {"time": time, "length": length, "number": 1, "force": length * mass / time**2}[kind]
+
+
+def unit_name(kind, units):
+    """The name of the unit of times, lengths or forces in a document with these `units`."""
+    units = {**SI, **units}
+    if kind == "force":
+        return "N" if abs(_own_unit(kind, units) - 1) < 1e-9 else f"{units['mass']}*{units['length']}/{units['time']}^2"
+    return units[kind]
+
+
+def read_observations(path, units=SI):
+    """Columns of a file of observations in the `units` of a study: comma, semicolon or tab between the cells, lines that begin with #
+    passed by, units in brackets or parentheses behind the names; numbers without one stay as they are."""
     lines = [(number, text) for number, text in enumerate(_read_bytes(path).decode("utf-8-sig").splitlines(), 1)
              if text.strip() and not text.lstrip().startswith("#")]
     header, rows = _table(path, lines, max(",;\t", key=lines[0][1].count) if lines else ",")
@@ -113,7 +131,10 @@ def read_observations(path):
     for i, cell in enumerate(header):
         name, unit = re.fullmatch(r"(.*?)\s*(?:[\[(](.*)[\])])?", cell).groups()
         column = _column([row[i] for row in rows])
-        table[name] = column if isinstance(column, list) else column * _UNITS.get((unit or "1").replace("\u00b5", "u").replace("\u03bc", "u"), 1)
+        unit = (unit or "").replace("\u00b5", "u").replace("\u03bc", "u")
+        kind = next((kind for kind, known in _UNITS.items() if unit in known), None)
+        factor = _UNITS[kind][unit] / _own_unit(kind, units) if kind else 1
+        table[name] = column if isinstance(column, list) else column * factor
     return table
 
 
@@ -368,8 +389,8 @@ class _StudyFolder:
 
     @property
     def observed(self):
-        return {entry["name"]: read_observations(self.folder / entry["target"]) for entry in self.study["objectives"]
-                if isinstance(entry.get("target"), str)}
+        return {entry["name"]: read_observations(self.folder / entry["target"], self.study.get("units", {}))
+                for entry in self.study["objectives"] if isinstance(entry.get("target"), str)}
 
     def _arrays(self, name):
         path, arrays = self.folder / name, {}

@@ -102,7 +102,7 @@ def _finished(kind: Any, folder: Folder, code: int) -> Any:
     if code in (DONE, INTERRUPTED):  # as many steps as were asked for
         return result
     about = result.summary if kind is Run else result.result
-    error = NoSolution(f"{folder}: {about.get('failure') or about.get('reason') or 'no solution'}; {folder}/log.txt tells more")
+    error = NoSolution(f"{folder}: {about.get('message') or about.get('failure') or about.get('reason') or 'no solution'}; {folder}/log.txt tells more")
     error.result = result
     raise error
 

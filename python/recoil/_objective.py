@@ -20,10 +20,10 @@ from ._session import Document, TemporaryFolder, address_of
 class ReducedObjective:
     """J(x), the sum of the objectives of a study over its experiments and its priors, with exact derivatives.
 
-    x are the variables of the study's parameters, one number after the other: values in SI units, or what their ``scale`` makes of them, the
-    logarithm of a value for "log". Every value() is a run of all experiments at x, every gradient() a sweep backward through these runs;
-    calls at the x of the last one do not run again, and the same x gives the same bits. All methods are collective over ``comm``: every rank
-    calls them with the same x.
+    x are the variables of the study's parameters, one number after the other: values in the units of the study, or what their ``scale``
+    makes of them, the logarithm of a value for "log". Every value() is a run of all experiments at x, every gradient() a sweep backward
+    through these runs; calls at the x of the last one do not run again, and the same x gives the same bits. All methods are collective over
+    ``comm``: every rank calls them with the same x.
 
     study: a dictionary or the path of a JSON file; in a dictionary the scenes of experiments may be dictionaries, too. comm: of mpi4py;
     None is MPI_COMM_WORLD. Raises StudyError or SceneError with the place and the cure.
@@ -113,8 +113,11 @@ class ReducedObjective:
         return self._function.jacobian(np.asarray(x, float))
 
     def values(self, x: ArrayLike) -> dict[str, Union[float, np.ndarray]]:
-        """The values of the parameters at x, in SI units: a number, or an array where a parameter has several."""
-        values, first = self._function.values(np.asarray(x, float)), 0
+        """The values of the parameters at x, in the units of the study: a number, or an array where a parameter has several."""
+        x, size = np.asarray(x, float), len(self.x0)
+        if x.shape != (size,):
+            raise InputError(f"x has the shape {x.shape}, the study has {size} variables")
+        values, first = self._function.values(x), 0
         result: dict[str, Union[float, np.ndarray]] = {}
         for name, labels in self.parameters.items():
             part = values[first:first + len(labels)]

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from recoil_run import unit_name
 from reporting import elements
 from reporting.elements import Unknown, elements_of
 
@@ -63,16 +64,17 @@ def series_of(objective, study, table, runs, forces=None):
     """All Series of an objective. runs: {"start" or "fit": Run}; forces: {the same: {objective: (abscissae, forces)}}. Returns them and what could
     not be evaluated."""
     if objective["type"] == "reaction_force":
-        return [_force_series(objective, table, forces or {})], []
+        return [_force_series(objective, study, table, forces or {})], []
     columns = [name for name in ("x", "y", "z", "strain") if name in table]
     markers = list(dict.fromkeys(table["marker"])) if "marker" in table else [None]
-    unit = "1" if columns == ["strain"] else "m"
+    units = study.get("units", {})
+    unit = "1" if columns == ["strain"] else unit_name("length", units)
     series = {}
     for marker in markers:
         rows = np.array([name == marker for name in table["marker"]]) if marker is not None else np.ones(len(table["time"]), bool)
         for column in columns:
             label = column if marker is None else f"{marker}: {column}"
-            series[marker, column] = _series(label, unit, table, "time", column, rows)
+            series[marker, column] = _series(label, unit, table, "time", column, rows, units)
     missing = []
     for which, run in runs.items():
         try:
@@ -90,18 +92,18 @@ def _deviations(table, column):
     return table.get(f"sd_{column}", table.get("sd"))
 
 
-def _series(label, unit, table, abscissa, column, rows):
+def _series(label, unit, table, abscissa, column, rows, units):
     """The rows of a column in which something was observed, by ascending abscissa."""
     rows = np.flatnonzero(rows & ~np.isnan(table[column]))
     rows = rows[np.argsort(table[abscissa][rows], kind="stable")]
     sd = _deviations(table, column)
-    axis = "time [s]" if abscissa == "time" else f"{abscissa} [m]"
+    axis = f"{abscissa} [{unit_name('time' if abscissa == 'time' else 'length', units)}]"
     return Series(label, unit, table[abscissa][rows], table[column][rows], None if sd is None else sd[rows], axis)
 
 
-def _force_series(objective, table, forces):
-    abscissa = "displacement" if "displacement" in table else "time"
-    series = _series("force", "N", table, abscissa, "force", np.ones(len(table["force"]), bool))
+def _force_series(objective, study, table, forces):
+    abscissa, units = "displacement" if "displacement" in table else "time", study.get("units", {})
+    series = _series("force", unit_name("force", units), table, abscissa, "force", np.ones(len(table["force"]), bool), units)
     series.simulated = {which: of_run[objective["name"]] for which, of_run in forces.items()}
     return series
 

@@ -176,6 +176,16 @@ TEST(StudyValues, AnotherRankNamesThePlacesOfTheFile) {
   }
 }
 
+/// The clock on the wall is not in the units of the study.
+TEST(StudyValues, TimeBudgetIsInSeconds) {
+  for (const char* budget : {R"({"value": 1, "unit": "h"})", "3600000"})
+    EXPECT_EQ(read_changed_study(R"({"units": {"time": "ms"}, "optimizer": {"time_budget": )" +
+                                 std::string(budget) + "}}")
+                  .study.optimizer.time_budget,
+              3600);
+  EXPECT_EQ(read_changed_study(R"({"optimizer": {"time_budget": 60}})").study.optimizer.time_budget, 60);
+}
+
 TEST(StudyValues, TimesThatAreNotWritten) {
   const Study study = read_changed_study(with_objectives(R"({"name": "a", "type": "elastic_energy"},
                                             {"name": "b", "type": "volume_bound", "limit": 1})"))

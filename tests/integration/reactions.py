@@ -144,6 +144,20 @@ def pressed(recoil):
           abs(ram["point"][-1, 0] - (0.5 + dhat - 0.02)) < 1e-12, "pressed bar: way and place of the obstacle")
 
 
+def names(recoil):
+    """Names with commas and quotes are cells, also for a run that is continued."""
+    body, floor = "a, b", 'the "floor"'
+    scene = {"geometry": [box(body, [0.1] * 3, [1, 1, 1], [0, 0.0505, 0]), plane(floor, [0, 1, 0])], "materials": material(1e6, 0.3, 1000),
+             "gravity": [0, -10, 0], "contact": {"enabled": True}, "time": {"dt": 0.01, "time_steps": 3}}
+    folder = recoil.simulate(1, recoil.write_scene("names", scene), "names", "--steps", 2)
+    with open(os.path.join(folder, "reactions.csv"), "a") as file:
+        file.write('3,0.03,contact,"a, b",0,0,0,0,0,0,0,0,0,0,0,1')  # cut off in its last number
+    recoil.run(1, "simulate", "--restart", folder, "-q")
+    for kind, name in (("contact", body), ("obstacle", floor), ("all", "")):
+        found = rows(folder, kind, name)
+        check(list(found["step"]) == [1, 2, 3], "%r has a row per step, has %s" % (name, list(found["step"])))
+
+
 def refused(recoil):
     scene = {"geometry": box("b", [1, 1, 1], [1, 1, 1], [0, 0, 0]), "materials": material(1e6, 0.3, 1000),
              "time": {"dt": 0.1, "time_steps": 4}, "output": {"times": [0.1, 0.25]}}
@@ -160,6 +174,7 @@ def main():
         same_as_objective(recoil)
         weight_on_table(recoil)
         pressed(recoil)
+        names(recoil)
         refused(recoil)
 
 

@@ -3,6 +3,7 @@ import csv
 import itertools
 import json
 import os
+import shutil
 
 import numpy as np
 import runs
@@ -137,6 +138,12 @@ def physical_groups(recoil):
     refuse("facets for elements", ["/materials/0/id", "elements called 'clamp'", "steel"], set_volume)
     refuse("replaced groups", ["'clamp'", "surface_selection", "\"group\": \"clamp\""],
            lambda scene: scene["geometry"][0].update(surface_selection=[{"id": 2, "axis": "x", "position": 1}]))
+    refuse("group of vertices", ["point_selection/0/group", "have no physical groups"],
+           lambda scene: scene["geometry"][0].update(point_selection=[{"group": "clamp", "id": 2}]))
+    refuse("a name of two lines", ["/geometry/0", "control characters"], lambda scene: scene["geometry"][0].update(name="b\nar"))
+    absent = pulled(mesh)
+    absent["geometry"].append({"enabled": False, "mesh": recoil.path("absent.msh"), "surface_selection": [{"group": "clamp", "id": 1}]})
+    recoil.run(1, "validate", recoil.write_scene("absent", absent))
     refuse("group in selection", ["surface_selection/0/group", "did you mean 'clamp'"],
            lambda scene: scene["geometry"][0].update(surface_selection=[{"group": "clam", "id": 2}]))
 
@@ -202,6 +209,14 @@ def units(recoil):
     check("/geometry/0/unit" in text and "no unit of length" in text, "a unit of a mesh file that is none of length is refused")
     _, text = recoil.run(1, "validate", recoil.write_scene("mixed", drop(units={"length": "mm", "mass": "m"})), expect=2)
     check("/units/mass" in text and "no unit of mass" in text, "units of another kind are refused")
+
+    # What gives the mass of a body is told from the default of `rho`, which is 1e-12 t/mm^3.
+    rolling = {"geometry": [{"name": "balls", "spheres": {"centers": [[0, 0, 0]], "radius": 5}}], "units": {"length": "mm", "mass": "t"},
+               "materials": {"type": "Spheres", "mass": 1e-6}, "solver": {"type": "asynchronous", "asynchronous": {"gravity_step": 1e-3}}, "time": {"dt": 0.01, "time_steps": 1}}
+    recoil.run(1, "validate", recoil.write_scene("rolling", rolling))
+    rolling["materials"]["rho"] = 1
+    _, text = recoil.run(1, "validate", recoil.write_scene("rolling", rolling), expect=2)
+    check("/materials/mass" in text and "by `rho` already" in text, "mass and density are refused")
 
     # A study in the units of its scene: forces in N, moduli in MPa, columns with units converted.
     bar = {"geometry": {"name": "bar", "generator": {"type": "rectangle", "size": [100, 20], "divisions": [4, 1]},
@@ -326,6 +341,19 @@ def stored_states(recoil):
     refuse("another shape", "outside of the body of then", {}, geometry=dict(swinging([4, 1, 1])["geometry"], generator={
         "type": "box", "size": [3, 0.5, 0.5], "divisions": [4, 1, 1]}))
     refuse("other units", "write the same `units`", {}, units={"length": "mm"})
+    damaged = recoil.path("damaged")
+    shutil.copytree(coarse, damaged)
+    with open(os.path.join(damaged, "scene.json"), "w") as file:
+        json.dump({"geometry": 3}, file)
+    refuse("a damaged scene", "no scene as recoil simulate writes it", {"run": damaged})
+
+    # A shape moves the places at which the state is taken.
+    recoil.write_scene("from-state", swinging([4, 1, 1], initial_conditions=start))
+    study = {"experiments": [{"name": "swing", "scene": recoil.path("from-state.json")}],
+             "parameters": [{"name": "form", "quantity": "shape", "body": "bar", "basis": "affine"}],
+             "objectives": [{"name": "v", "type": "velocity", "target": [0, 0, 0]}]}
+    _, text = recoil.run(1, "validate", recoil.write_scene("form", study), expect=2)
+    check("/initial_conditions/state" in text and "no derivative" in text, "a shape and a stored state are refused: " + text.strip()[-200:])
     scene = swinging([4, 1, 1], initial_conditions=start)
     scene.pop("time")
     _, text = recoil.run(1, "validate", recoil.write_scene("static", scene), expect=2)

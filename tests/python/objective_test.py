@@ -127,6 +127,7 @@ class Objective(Folder):
         self.assertRaisesRegex(recoil.InputError, "3 entries", f.value, [1, 2, 3])
         self.assertRaisesRegex(recoil.InputError, "not a number", f.value, [1, np.nan, 0, 0])
         self.assertRaisesRegex(recoil.InputError, "not finite", f.value, [1, np.inf, 0, 0])
+        self.assertRaisesRegex(recoil.InputError, "4 variables", f.values, [1, 2, 3])
         f.close()
         self.assertRaisesRegex(recoil.InputError, "closed", f.value, f.x0)
 

@@ -132,6 +132,7 @@ class Errors(Folder):
             recoil.simulate(scene, "run")
         self.assertEqual(caught.exception.result.status, "failed")
         self.assertEqual(caught.exception.code, 3)
+        self.assertIn(caught.exception.result.summary["message"], str(caught.exception))
 
     def test_what_is_no_communicator(self):
         with self.assertRaises(TypeError):

@@ -16,7 +16,7 @@ except ImportError as error:
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import made_up_run
-from recoil_run import Fit, FolderError, Gradient, Run
+from recoil_run import Fit, FolderError, Gradient, Run, unit_name
 
 
 class InFolder(unittest.TestCase):
@@ -153,6 +153,18 @@ class Studies(InFolder):
         self.refused("study.json: damaged or changed", Fit)
         (self.folder / "inputs.json").write_text('{"crc32": 1, "content": {"study": 1}}')
         self.refused("inputs.json: damaged", Fit)
+
+    def test_units_of_observations(self):
+        """Numbers with a unit are in those of the study, as its residuals are; others stay."""
+        study = json.loads((self.folder / "study.json").read_text())
+        study["units"] = {"length": "mm", "mass": "g", "time": "ms"}
+        (self.folder / "study.json").write_text(json.dumps(study))
+        self.inputs["study"] = zlib.crc32(json.dumps(study).encode())
+        write_sealed(self.folder / "inputs.json", self.inputs)
+        (self.folder / "seen.csv").write_text("time [s],x [cm],force [kN],sd\n2,3,4,5\n")
+        table = Fit(self.folder).observed["path"]
+        np.testing.assert_allclose([table[name][0] for name in ("time", "x", "force", "sd")], [2000, 30, 4000, 5])
+        self.assertEqual((unit_name("force", study["units"]), unit_name("force", {"time": "ms"})), ("N", "kg*m/ms^2"))
 
     def test_tables(self):
         (self.folder / "seen.csv").write_text("time,x\n0,1\n1\n")

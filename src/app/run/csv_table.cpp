@@ -1,7 +1,7 @@
 #include "recoil/app/run/csv_table.hpp"
 
-#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -14,15 +14,38 @@
 
 namespace recoil::app {
 
+namespace {
+
+/// Commas in quotes are parts of names.
+std::size_t num_cells(const std::string& line) {
+  std::size_t count = 1;
+  bool is_quoted = false;
+  for (const char c : line) {
+    is_quoted ^= c == '"';
+    count += c == ',' && !is_quoted;
+  }
+  return count;
+}
+
+double time_of(const std::string& line, const std::filesystem::path& table) {
+  const std::size_t begin = line.find(',') + 1;
+  double time = 0;
+  if (std::from_chars(line.data() + begin, line.data() + line.size(), time).ec != std::errc())
+    throw FileError(table.string() + ": damaged, a row has no time: \"" + line +
+                    "\"; remove the file to go on without the rows of before");
+  return time;
+}
+
+} // namespace
+
 void begin_table(const std::filesystem::path& table, const std::string& head, double last_time) {
   std::string text = head + "\n", line;
   std::ifstream before(table);
   std::getline(before, line);
   while (std::getline(before, line)) {
-    const auto first = line.find(','), second = line.find(',', first + 1);
-    // A killed run may have left half a line.
-    if (std::ranges::count(line, ',') != std::ranges::count(head, ',')) break;
-    if (std::stod(line.substr(first + 1, second - first - 1)) <= last_time) text += line + "\n";
+    // A killed run may have left part of a line.
+    if (before.eof() || num_cells(line) != num_cells(head)) break;
+    if (time_of(line, table) <= last_time) text += line + "\n";
   }
   write_file_atomically(table, text);
 }
@@ -41,6 +64,13 @@ void add_to_table(const parallel::Communicator& comm, const std::filesystem::pat
     if (!append_to_file(table, rows))
       throw FileError(table.string() + ": cannot add a row: " + std::strerror(errno) + "; is the disk full?");
   });
+}
+
+std::string quoted_cell(const std::string& name) {
+  if (name.find_first_of(",\"") == std::string::npos) return name;
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
 }
 
 std::string table_cells(std::span<const double> values) {

@@ -213,12 +213,13 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, HasOwnShape has_own_shape
     if (entry.has("surface_selection"))
       spec.surface_selection = build_selections(entry["surface_selection"], warnings);
     if (entry.has("point_selection")) {
-      spec.point_selection = build_selections(entry["point_selection"], warnings);
-      for (const mesh::Selection& selection : spec.point_selection)
-        if (std::holds_alternative<mesh::GroupSelection>(selection.shape))
-          throw InputError(selection.where,
-                           "vertices and particles have no physical groups; select them by their "
-                           "places, or take the group in `surface_selection`");
+      const Item selection = entry["point_selection"];
+      if (selection.is_list())
+        for (const Item& shape : selection.items())
+          if (shape.has("group"))
+            shape["group"].fail("vertices and particles have no physical groups; select them by their "
+                                "places, or take the group in `surface_selection`");
+      spec.point_selection = build_selections(selection, warnings);
     }
   }
   return spec;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,8 @@ void check_names(const Scene& scene) {
   std::map<std::string, std::string> seen;
   const auto once = [&](const std::string& name, const std::string& where) {
     if (name.empty()) throw InputError(where, "a body needs a name that is not empty");
+    if (std::ranges::any_of(name, [](unsigned char c) { return std::iscntrl(c) != 0; }))
+      throw InputError(where, "the `name` has line breaks or other control characters; leave them out");
     if (const auto [it, fresh] = seen.emplace(name, where); !fresh)
       throw InputError(where,
                        "the name '" + name + "' is taken already by " + it->second + "; give another `name`");

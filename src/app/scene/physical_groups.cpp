@@ -43,10 +43,12 @@ public:
 
   void number_all() {
     json& root = document_.root;
-    for (std::size_t k = 0; k < root["geometry"].size(); ++k)
+    for (std::size_t k = 0; k < root["geometry"].size(); ++k) {
+      if (!root["geometry"][k].value("enabled", true)) continue; // its mesh need not exist
       for (const auto& [selection, kind] :
            {std::pair{"volume_selection", Groups::volumes}, std::pair{"surface_selection", Groups::facets}})
         number_selection(root["geometry"][k], k, selection, kind);
+    }
     if (root.contains("materials")) number_entries(root["materials"], "/materials", Groups::volumes, false);
     for (const char* part : {"velocity", "solution", "acceleration", "angular_velocity"})
       if (root.contains("initial_conditions") && root["initial_conditions"].contains(part))

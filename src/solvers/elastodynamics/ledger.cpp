@@ -34,15 +34,18 @@ struct Work {
   double prescribed = 0; ///< by what moves prescribed nodes
 };
 
+/// Adds what prescribed components bear to `support_forces`, unless that is empty.
 template <int dim>
 Work work_against(std::span<const double> gradient, std::span<const double> increment,
-                  const ElastodynamicsProblem<dim>& problem) {
+                  const ElastodynamicsProblem<dim>& problem, std::span<double> support_forces) {
   Work work;
   const auto prescribed = problem.dirichlet->flags();
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     const double share = gradient[i] * increment[i];
     work.total += share;
-    if (prescribed[i] != 0) work.prescribed += share;
+    if (prescribed[i] == 0) continue;
+    work.prescribed += share;
+    if (!support_forces.empty()) support_forces[i] += gradient[i];
   }
   return work;
 }
@@ -65,7 +68,7 @@ Ledger measure_motion(const ElastodynamicsProblem<dim>& problem, const linalg::V
 /// work against inertia and the forces of stored energies.
 template <int dim>
 Ledger shares_of_step(const ElastodynamicsProblem<dim>& problem, const StepForLedger<dim>& step,
-                      double barrier_stiffness) {
+                      double barrier_stiffness, std::span<double> support_forces) {
   const auto u = step.u->local();
   const std::size_t size = step.u->owned().size();
   std::vector<double> increment(size), gradient(size);
@@ -77,7 +80,7 @@ Ledger shares_of_step(const ElastodynamicsProblem<dim>& problem, const StepForLe
     gradient.assign(size, 0.0);
     potential.add_gradient(u, factor, gradient);
     const double by_obstacles = factor * potential.obstacle_work();
-    Work work = work_against(gradient, increment, problem);
+    Work work = work_against(gradient, increment, problem, support_forces);
     work.total += by_obstacles;
     // On prescribed entries the residual is the force that moves them.
     shares.external_work += work.prescribed + by_obstacles;
@@ -91,7 +94,7 @@ Ledger shares_of_step(const ElastodynamicsProblem<dim>& problem, const StepForLe
   }
   if (step.acceleration != nullptr) {
     problem.mass->multiply(step.acceleration->local(), gradient);
-    const Work work = work_against(gradient, increment, problem);
+    const Work work = work_against(gradient, increment, problem, support_forces);
     shares.external_work += work.prescribed;
     shares.dissipated_integrator += work.total;
   }
@@ -112,8 +115,9 @@ Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Ve
 
 template <int dim>
 Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before,
-                  const StepForLedger<dim>& step, double barrier_stiffness) {
-  Ledger added = shares_of_step(problem, step, barrier_stiffness);
+                  const StepForLedger<dim>& step, double barrier_stiffness,
+                  std::span<double> support_forces) {
+  Ledger added = shares_of_step(problem, step, barrier_stiffness, support_forces);
   for (const auto& [name, energy] : Ledger::energies())
     added.*energy = problem.space->comm().sum(added.*energy);
   Ledger after = measure_motion(problem, *step.u, *step.v);
@@ -130,7 +134,9 @@ Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& befor
 
 template Ledger measure_state(const ElastodynamicsProblem<2>&, const linalg::Vector&, const linalg::Vector&);
 template Ledger measure_state(const ElastodynamicsProblem<3>&, const linalg::Vector&, const linalg::Vector&);
-template Ledger close_step(const ElastodynamicsProblem<2>&, const Ledger&, const StepForLedger<2>&, double);
-template Ledger close_step(const ElastodynamicsProblem<3>&, const Ledger&, const StepForLedger<3>&, double);
+template Ledger close_step(const ElastodynamicsProblem<2>&, const Ledger&, const StepForLedger<2>&, double,
+                           std::span<double>);
+template Ledger close_step(const ElastodynamicsProblem<3>&, const Ledger&, const StepForLedger<3>&, double,
+                           std::span<double>);
 
 } // namespace recoil::solvers

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "recoil/solvers/elastodynamics/norms.hpp"
-#include "recoil/solvers/elastodynamics/supports.hpp"
 #include "recoil/stepping/hierarchy_entries.hpp"
 #include "solvers/elastodynamics/recorded_steps.hpp"
 #include "solvers/elastodynamics/step_solver.hpp"
@@ -108,10 +107,10 @@ ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<Solved
                                      options.dynamics == Dynamics::dynamic ? &solved.acceleration : nullptr};
     const IncrementalPotential<dim>& objective = step_solver.objective();
     barrier_stiffness = objective.stiffness() / objective.scale();
+    if (records_supports) solved.support_force = linalg::Vector(solved.u.shared_layout());
     ledgers.push_back(
-        close_step(problem, ledgers.empty() ? ledger : ledgers.back(), balance, barrier_stiffness));
-    if (records_supports)
-      solved.support_force = support_forces(problem, solved.u, balance.acceleration, barrier_stiffness);
+        close_step(problem, ledgers.empty() ? ledger : ledgers.back(), balance, barrier_stiffness,
+                   records_supports ? solved.support_force.write_owned() : std::span<double>()));
     if (problem.contact) observe(report);
     if (parts > 1) sub_steps.push(record.id, solved.u, solved.v);
     records.push_back(record);

@@ -1,6 +1,26 @@
 #include "recoil/solvers/elastodynamics/supports.hpp"
 
+#include <Eigen/Geometry>
+
 namespace recoil::solvers {
+
+namespace {
+
+/// Adds `factor` times a gradient at vertices, those of obstacles left out.
+template <int dim, class Points>
+void add_gradient(const surface::StencilVertices<dim>& vertices, const Points& positions,
+                  const Points& gradient, double factor, Wrench& wrench) {
+  for (std::size_t v = 0; v < gradient.size(); ++v) {
+    if (vertices[static_cast<LocalIndex>(v)].block < 0) continue;
+    Eigen::Vector3d x = Eigen::Vector3d::Zero(), force = Eigen::Vector3d::Zero();
+    x.head<dim>() = positions[v];
+    force.head<dim>() = factor * gradient[v];
+    wrench.force += force;
+    wrench.moment += x.cross(force);
+  }
+}
+
+} // namespace
 
 template <int dim>
 std::vector<char> nodes_on_boundary(const fem::FunctionSpace<dim>& space, std::int32_t id) {
@@ -38,27 +58,34 @@ ObstacleForces<dim> forces_of_obstacle(const ElastodynamicsProblem<dim>& problem
 }
 
 template <int dim>
-linalg::Vector support_forces(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,
-                              const linalg::Vector* acceleration, double barrier_stiffness) {
-  linalg::Vector forces(u.shared_layout());
-  const std::span<double> entries = forces.write_owned();
-  potentials::add_gradients<dim>(forces_on_nodes(problem, barrier_stiffness), u.local(), entries);
-  if (acceleration != nullptr) {
-    std::vector<double> inertia(entries.size());
-    problem.mass->multiply(acceleration->local(), inertia);
-    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] += inertia[i];
+std::vector<Wrench> wrenches_of_obstacles(const ElastodynamicsProblem<dim>& problem,
+                                          std::span<const std::int32_t> obstacles, const linalg::Vector& u,
+                                          double barrier_stiffness) {
+  const potentials::ContactState<dim>& contact = *problem.contact;
+  const potentials::Friction<dim>& friction = contact.friction();
+  auto positions = contact.surface().positions(u.local(), contact.obstacle_displacement());
+  positions.resize(contact.surface().num_owned());
+  positions = contact.vertices()->gather(positions);
+  std::vector<Wrench> wrenches;
+  for (const std::int32_t obstacle : obstacles) {
+    Wrench& wrench = wrenches.emplace_back();
+    if (const auto pairs = potentials::pairs_with(contact.pairs(), obstacle); !pairs->empty())
+      add_gradient(*contact.vertices(), positions, contact.barrier().gradient(*pairs, positions.size()),
+                   -barrier_stiffness, wrench);
+    if (!friction.acts_here()) continue;
+    if (const auto own = friction.of(obstacle); own.acts_here())
+      add_gradient(*own.vertices(), contact.friction_positions(), own.gradient(contact.friction_positions()),
+                   -1, wrench);
   }
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (problem.dirichlet->flags()[i] == 0) entries[i] = 0;
-  return forces;
+  return wrenches;
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template std::vector<char> nodes_on_boundary(const fem::FunctionSpace<dim>&, std::int32_t);                \
   template std::vector<potentials::Summand<dim>> forces_on_nodes(const ElastodynamicsProblem<dim>&, double); \
   template ObstacleForces<dim> forces_of_obstacle(const ElastodynamicsProblem<dim>&, std::int32_t, double);  \
-  template linalg::Vector support_forces(const ElastodynamicsProblem<dim>&, const linalg::Vector&,           \
-                                         const linalg::Vector*, double);
+  template std::vector<Wrench> wrenches_of_obstacles(                                                        \
+      const ElastodynamicsProblem<dim>&, std::span<const std::int32_t>, const linalg::Vector&, double);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -23,6 +23,9 @@ double time_of_last_rows(const parallel::Communicator& comm, const checkpoint::R
 void add_to_table(const parallel::Communicator& comm, const std::filesystem::path& table,
                   const std::string& rows);
 
+/// A name as a cell, in quotes where it has to be (RFC 4180). @pre it has no line breaks.
+std::string quoted_cell(const std::string& name);
+
 /// A comma and nine digits for each value.
 std::string table_cells(std::span<const double> values);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <utility>
 
 #include "recoil/linalg/vector.hpp"
@@ -49,9 +50,13 @@ struct StepForLedger {
 };
 
 /// The ledger after a step that started with `before`. The potentials must still be in the step (begin_step),
-/// contact updated to its end; `barrier_stiffness` is the physical one of the step [J]. Collective.
+/// contact updated to its end; `barrier_stiffness` is the physical one of the step [J].
+/// @param support_forces empty, or a zero for each owned component: the force [N] (2D: per unit thickness)
+/// that each prescribed one exerts on the bodies, the gradient of all terms plus the inertia M a, is added.
+/// Collective.
 template <int dim>
 Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before,
-                  const StepForLedger<dim>& step, double barrier_stiffness);
+                  const StepForLedger<dim>& step, double barrier_stiffness,
+                  std::span<double> support_forces = {});
 
 } // namespace recoil::solvers

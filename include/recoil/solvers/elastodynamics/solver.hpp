@@ -165,8 +165,9 @@ public:
   const linalg::Vector *contact_force() const, *friction_force() const;
   /// From now on steps know their support_force().
   void record_support_forces();
-  /// The support_forces() of the state that advance() is just calling `on_state` for; null before the first
-  /// step, and unless they are recorded.
+  /// Nodal forces [N] that prescribed components exert on the bodies, zero at free ones, in the state that
+  /// advance() is just calling `on_state` for (close_step()); null before the first step, and unless they are
+  /// recorded.
   const linalg::Vector* support_force() const;
   /// What the barrier was multiplied by in the energy of the last step [J, per unit thickness in 2D].
   double barrier_stiffness() const;

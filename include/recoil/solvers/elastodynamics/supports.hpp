@@ -1,7 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
+
+#include <Eigen/Core>
 
 #include "recoil/potentials/summand.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
@@ -35,11 +38,17 @@ template <int dim>
 ObstacleForces<dim> forces_of_obstacle(const ElastodynamicsProblem<dim>& problem, std::int32_t obstacle,
                                        double barrier_stiffness);
 
-/// The force [N] that every prescribed component exerts on the bodies: the sum of forces_on_nodes() and of
-/// the inertia M a of the nodes; zero at free components. The terms must be in the step, contact updated.
-/// @param acceleration null without inertia. Collective.
+/// A force [N] and its moment about the origin [N m], per unit thickness in 2D.
+struct Wrench {
+  Eigen::Vector3d force = Eigen::Vector3d::Zero(), moment = Eigen::Vector3d::Zero();
+};
+
+/// This rank's shares of what obstacles exert on the bodies at u by barrier and friction: the gradients of
+/// forces_of_obstacle() summed over all nodes. Contact must be updated to u. Collective.
+/// @param obstacles numbers as contact counts.
 template <int dim>
-linalg::Vector support_forces(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,
-                              const linalg::Vector* acceleration, double barrier_stiffness);
+std::vector<Wrench> wrenches_of_obstacles(const ElastodynamicsProblem<dim>& problem,
+                                          std::span<const std::int32_t> obstacles, const linalg::Vector& u,
+                                          double barrier_stiffness);
 
 } // namespace recoil::solvers

@@ -113,7 +113,10 @@ void read_solid(const Item& entry, AsyncMaterial& material, Scene& scene) {
   material.density = *given(entry, "rho");
 }
 
-void read_shell(const Item& entry, AsyncMaterial& material) {
+/// Whether a density is another one than that of materials that give none.
+bool is_given_density(double rho, const Scene& scene) { return rho != scene.units.per("kg/m^3"); }
+
+void read_shell(const Item& entry, AsyncMaterial& material, const Scene& scene) {
   refuse_laws(entry, "take `body`, `E`, `nu`, `rho`, `thickness` of a Shell");
   refuse(entry, sphere_constants, "is of \"type\": \"Spheres\", this is a shell; leave it out");
   const auto E = given(entry, "E"), nu = given(entry, "nu"), thickness = given(entry, "thickness");
@@ -138,7 +141,8 @@ void read_shell(const Item& entry, AsyncMaterial& material) {
   }
   material.poisson = nu.value_or(material.poisson);
   if (entry.has("area_density")) {
-    if (rho != 1) entry["area_density"].fail("is `rho` times `thickness`; give one of both");
+    if (is_given_density(rho, scene))
+      entry["area_density"].fail("is `rho` times `thickness`; give one of both");
     material.area_density = entry["area_density"].number();
   } else {
     if (!thickness) entry.fail("a Shell needs `rho` and `thickness`, or `area_density`");
@@ -157,13 +161,14 @@ void read_shell(const Item& entry, AsyncMaterial& material) {
   }
 }
 
-void read_spheres(const Item& entry, AsyncMaterial& material) {
+void read_spheres(const Item& entry, AsyncMaterial& material, const Scene& scene) {
   refuse_laws(entry, "these are rigid spheres; leave it out");
   refuse(entry, {"E", "nu"}, "is of deformable bodies, these are rigid spheres; leave it out");
   refuse(entry, shell_constants, "is of \"type\": \"Shell\", these are rigid spheres; leave it out");
   material.density = *given(entry, "rho");
   if (entry.has("mass")) {
-    if (material.density != 1) entry["mass"].fail("is given by `rho` already; keep one of both");
+    if (is_given_density(material.density, scene))
+      entry["mass"].fail("is given by `rho` already; keep one of both");
     material.mass = entry["mass"].number();
   }
   if (entry.has("spring_stiffness")) material.spring_stiffness = entry["spring_stiffness"].number();
@@ -182,9 +187,9 @@ AsyncMaterial build_async_material(const Item& entry, Scene& scene) {
                   : type == "Spheres" ? AsyncBodyKind::spheres
                                       : AsyncBodyKind::solid;
   if (material.kind == AsyncBodyKind::shell)
-    read_shell(entry, material);
+    read_shell(entry, material, scene);
   else if (material.kind == AsyncBodyKind::spheres)
-    read_spheres(entry, material);
+    read_spheres(entry, material, scene);
   else
     read_solid(entry, material, scene);
   return material;
@@ -294,7 +299,7 @@ void check_contact(const Item& root, const Scene& scene) {
   };
   refuse(spec.restitution != initial.restitution, "restitution");
   refuse(spec.anchor_stiffness != initial.anchor_stiffness, "anchor_stiffness");
-  refuse(spec.layer_stiffness != initial.layer_stiffness, "layer_stiffness");
+  refuse(spec.layer_stiffness != initial.layer_stiffness * scene.units.per("N/m"), "layer_stiffness");
   refuse(scene.contact.friction_coefficient > 0, "friction_coefficient");
   if (const Item motions = root["boundary_conditions"]["obstacle_displacements"]; motions.size() > 0)
     motions.fail("moves what nothing touches without contact; set contact/enabled to true");

@@ -171,7 +171,7 @@ void ParticleTables::add_obstacle_forces() const {
     const double count = std::max(1.0, sums[k].count);
     const Vector3d way = sums[k].way / count, F = three_of(forces, 6 * k),
                    M = three_of(forces, 6 * k + 3) - (sums[k].place / count).cross(F);
-    text += fmt::format("{},{:.17g},{}{}{}{}\n", solver_.step(), solver_.time(), obstacles_[k],
+    text += fmt::format("{},{:.17g},{}{}{}{}\n", solver_.step(), solver_.time(), quoted_cell(obstacles_[k]),
                         table_cells({way.data(), 3}), table_cells({F.data(), 3}), table_cells({M.data(), 3}));
   }
   add("obstacle_forces.csv", text);

@@ -63,6 +63,21 @@ void check_scene_of(const StoredState& from, const UnitSystem& units, const nloh
            "is a run in " + own.names() + ", this scene is in " + units.names() + "; write the same `units`");
 }
 
+/// The names of its bodies, in the order of their numbers.
+std::vector<std::string> bodies_of_run(const StoredState& from, const UnitSystem& units) {
+  const nlohmann::json scene = scene_of(from);
+  std::vector<std::string> bodies;
+  try {
+    check_scene_of(from, units, scene);
+    for (const auto& entry : scene["geometry"])
+      if (entry.value("enabled", true) && !entry.value("is_obstacle", false))
+        bodies.push_back(entry.value("name", ""));
+  } catch (const nlohmann::json::exception&) {
+    refuse(from, "its scene.json is no scene as recoil simulate writes it; take a run whose files are whole");
+  }
+  return bodies;
+}
+
 /// The stored state at a time, to a thousandth of the distance of states.
 GlobalIndex state_at(const StoredState& from, const checkpoint::TrajectoryReader& reader) {
   std::vector<GlobalIndex> stored;
@@ -88,11 +103,7 @@ template <int dim>
 OldState read_on_one_rank(const StoredState& from, const UnitSystem& units,
                           const parallel::Communicator& alone) {
   OldState old;
-  const nlohmann::json scene = scene_of(from);
-  check_scene_of(from, units, scene);
-  for (const auto& entry : scene["geometry"])
-    if (entry.value("enabled", true) && !entry.value("is_obstacle", false))
-      old.bodies.push_back(entry.value("name", ""));
+  old.bodies = bodies_of_run(from, units);
   checkpoint::TrajectoryReader reader(alone, from.trajectory());
   const GlobalIndex id = state_at(from, reader);
   old.time = reader.records()[id].time;
@@ -155,7 +166,7 @@ public:
     for (const std::size_t cell : cells_) box_.extend(box_of(cell));
     const double volume = std::max(box_.volume(), 1e-300);
     size_ = std::pow(volume / double(std::max<std::size_t>(cells_.size(), 1)), 1.0 / dim);
-    for (int i = 0; i < dim; ++i) counts_[i] = std::clamp(int(box_.sizes()[i] / size_), 1, 1000);
+    for (int i = 0; i < dim; ++i) counts_[i] = int(std::clamp(box_.sizes()[i] / size_, 1.0, 1000.0));
     for (const std::size_t cell : cells_) {
       const Box box = box_of(cell);
       for_bins(bin_of(box.min()), bin_of(box.max()), [&](const Bin& bin) { bins_[bin].push_back(cell); });
@@ -200,8 +211,8 @@ private:
   Bin bin_of(const Point& point) const {
     Bin bin;
     for (int i = 0; i < dim; ++i)
-      bin[i] = std::clamp(int((point[i] - box_.min()[i]) / std::max(box_.sizes()[i], 1e-300) * counts_[i]), 0,
-                          counts_[i] - 1);
+      bin[i] = int(std::clamp((point[i] - box_.min()[i]) / std::max(box_.sizes()[i], 1e-300) * counts_[i],
+                              0.0, counts_[i] - 1.0));
     return bin;
   }
   template <class Act>

@@ -48,45 +48,58 @@ std::set<std::int32_t> prescribed_ids(const Scene& scene, const fem::FunctionSpa
   return {all.begin(), all.end()};
 }
 
+std::vector<LocalIndex> flagged(const std::vector<char>& flags) {
+  std::vector<LocalIndex> nodes;
+  for (LocalIndex node = 0; node < std::ssize(flags); ++node)
+    if (flags[node] != 0) nodes.push_back(node);
+  return nodes;
+}
+
 } // namespace
 
 /// What is added up over the nodes of a support.
 template <int dim>
 struct SupportTable<dim>::Sums {
-  Eigen::Vector3d displacement = Eigen::Vector3d::Zero(), position = Eigen::Vector3d::Zero(),
-                  force = Eigen::Vector3d::Zero(),
-                  moment = Eigen::Vector3d::Zero(); ///< about the origin
+  Eigen::Vector3d displacement = Eigen::Vector3d::Zero(), position = Eigen::Vector3d::Zero();
+  solvers::Wrench wrench; ///< about the origin
   double count = 0;
 
-  /// The sum over all ranks. Collective.
-  Sums over(const parallel::Communicator& comm) const {
-    std::array<double, 13> numbers{};
-    for (std::size_t i = 0; i < 3; ++i) {
-      numbers[i] = displacement[i];
-      numbers[3 + i] = position[i];
-      numbers[6 + i] = force[i];
-      numbers[9 + i] = moment[i];
-    }
-    numbers[12] = count;
-    comm.sum(numbers);
-    using Row = Eigen::Map<const Eigen::Vector3d>;
-    return {Row(&numbers[0]), Row(&numbers[3]), Row(&numbers[6]), Row(&numbers[9]), numbers[12]};
+  static constexpr std::size_t size = 13;
+  void write(std::span<double, size> numbers) const {
+    std::size_t i = 0;
+    for (const Eigen::Vector3d& vector : {displacement, position, wrench.force, wrench.moment})
+      for (const double number : vector) numbers[i++] = number;
+    numbers[i] = count;
   }
+  void read(std::span<const double, size> numbers) {
+    const auto vector = [&](std::size_t k) { return Eigen::Vector3d(numbers.data() + 3 * k); };
+    displacement = vector(0);
+    position = vector(1);
+    wrench = {vector(2), vector(3)};
+    count = numbers.back();
+  }
+};
+
+template <int dim>
+struct SupportTable<dim>::Row {
+  std::string kind, name;
+  Sums sums;
 };
 
 template <int dim>
 SupportTable<dim>::SupportTable(DiscreteScene<dim>& discrete, std::filesystem::path folder)
     : discrete_(discrete), file_(std::move(folder) / "reactions.csv") {
   find_groups();
-  if (discrete.scene().contact.enabled) obstacles_ = obstacle_names(discrete.scene());
+  if (!discrete.scene().contact.enabled) return;
+  for (const std::string& name : obstacle_names(discrete.scene()))
+    obstacles_.push_back(
+        {name, discrete.number_of_obstacle(name), place_in(discrete.obstacles().names, name)});
 }
 
 /// Adds a group unless it has no node on any rank.
 template <int dim>
 void SupportTable<dim>::add_group(std::string kind, std::string name, const std::vector<char>& nodes) {
-  Group group{std::move(kind), std::move(name), {}};
-  for (LocalIndex node = 0; node < std::ssize(nodes); ++node)
-    if (nodes[node] != 0) group.nodes.push_back(node);
+  Group group{std::move(kind), std::move(name), flagged(nodes)};
   if (discrete_.space().comm().sum(std::ssize(group.nodes)) > 0) groups_.push_back(std::move(group));
 }
 
@@ -96,6 +109,7 @@ void SupportTable<dim>::find_groups() {
   const fem::FunctionSpace<dim>& space = discrete_.space();
   const mesh::DistributedMesh<dim>& mesh = discrete_.mesh();
   const std::vector<char> prescribed = prescribed_nodes(problem);
+  held_ = flagged(prescribed);
   for (const std::int32_t id : prescribed_ids(discrete_.scene(), space)) {
     std::vector<char> nodes = solvers::nodes_on_boundary(space, id);
     for (LocalIndex vertex = 0; vertex < mesh.num_vertices(); ++vertex)
@@ -135,100 +149,117 @@ void SupportTable<dim>::begin(double last_time) const {
   });
 }
 
+/// This rank's share.
 template <int dim>
-typename SupportTable<dim>::Sums SupportTable<dim>::sums_of(const Group& group,
+typename SupportTable<dim>::Sums SupportTable<dim>::sums_of(const std::vector<LocalIndex>& nodes,
                                                             const linalg::Vector& force) const {
   const fem::FunctionSpace<dim>& space = discrete_.space();
   const auto u = discrete_.solver().history().newest().u.owned();
   Sums sums;
-  for (const LocalIndex node : group.nodes) {
+  for (const LocalIndex node : nodes) {
     const Eigen::Vector3d way = in_space<dim>(fem::node_block<dim>(u, node)),
                           F = in_space<dim>(fem::node_block<dim>(force.owned(), node)),
                           x = in_space<dim>(space.node_positions()[node]) + way;
     sums.displacement += way;
     sums.position += x;
-    sums.force += F;
-    sums.moment += x.cross(F);
+    sums.wrench.force += F;
+    sums.wrench.moment += x.cross(F);
     sums.count += 1;
   }
-  return sums.over(space.comm());
-}
-
-template <int dim>
-typename SupportTable<dim>::Sums SupportTable<dim>::sums_of_obstacle(const std::string& name) const {
-  const solvers::ElastodynamicsSolver<dim>& solver = discrete_.solver();
-  const solvers::ElastodynamicsProblem<dim>& problem = solver.problem();
-  const linalg::Vector& u = solver.history().newest().u;
-  const auto forces =
-      solvers::forces_of_obstacle(problem, discrete_.number_of_obstacle(name), solver.barrier_stiffness());
-  for (const auto& summand : forces.summands) summand.potential->update(u.local());
-  linalg::Vector force(u.shared_layout());
-  potentials::add_gradients<dim>(forces.summands, u.local(), force.write_owned());
-  Group everywhere;
-  for (LocalIndex node = 0; node < discrete_.space().num_owned_nodes(); ++node)
-    everywhere.nodes.push_back(node);
-  Sums sums = sums_of(everywhere, force), own;
-  const mesh::DistributedObstacles<dim>& obstacles = discrete_.obstacles();
-  if (const int number = place_in(obstacles.names, name); number >= 0) {
-    const std::span<const double> motion = problem.contact->obstacle_displacement();
-    for (LocalIndex v = 0; v < obstacles.num_owned_vertices; ++v) {
-      if (obstacles.vertex_surface[v] != number) continue;
-      const Eigen::Vector3d way = in_space<dim>(fem::node_block<dim>(motion, v));
-      own.displacement += way;
-      own.position += in_space<dim>(obstacles.vertices[v]) + way;
-      own.count += 1;
-    }
-    own = own.over(discrete_.space().comm());
-  } else {
-    own.position = std::ranges::find(discrete_.scene().planes, name, &PlaneObstacle::name)->point;
-    own.count = 1;
-  }
-  sums.displacement = own.displacement;
-  sums.position = own.position;
-  sums.count = own.count;
   return sums;
 }
 
+/// This rank's shares.
 template <int dim>
-void SupportTable<dim>::add_row(const std::string& kind, const std::string& name, const Sums& sums,
-                                std::string& rows) const {
+std::vector<typename SupportTable<dim>::Row> SupportTable<dim>::rows_of_obstacles() const {
+  if (obstacles_.empty()) return {};
+  const solvers::ElastodynamicsSolver<dim>& solver = discrete_.solver();
+  const mesh::DistributedObstacles<dim>& meshes = discrete_.obstacles();
+  std::vector<std::int32_t> numbers;
+  for (const Obstacle& obstacle : obstacles_) numbers.push_back(obstacle.number);
+  const std::vector<solvers::Wrench> wrenches = solvers::wrenches_of_obstacles(
+      solver.problem(), numbers, solver.history().newest().u, solver.barrier_stiffness());
+  std::vector<Row> rows;
+  std::vector<std::size_t> row_of_mesh(meshes.names.size());
+  for (std::size_t k = 0; k < obstacles_.size(); ++k) {
+    Row& row = rows.emplace_back("obstacle", obstacles_[k].name, Sums{.wrench = wrenches[k]});
+    if (obstacles_[k].mesh >= 0) {
+      row_of_mesh[obstacles_[k].mesh] = k;
+    } else if (discrete_.space().comm().rank() == 0) {
+      row.sums.position = std::ranges::find(discrete_.scene().planes, row.name, &PlaneObstacle::name)->point;
+      row.sums.count = 1;
+    }
+  }
+  const std::span<const double> motion = solver.problem().contact->obstacle_displacement();
+  for (LocalIndex v = 0; v < meshes.num_owned_vertices; ++v) {
+    Sums& sums = rows[row_of_mesh[meshes.vertex_surface[v]]].sums;
+    const Eigen::Vector3d way = in_space<dim>(fem::node_block<dim>(motion, v));
+    sums.displacement += way;
+    sums.position += in_space<dim>(meshes.vertices[v]) + way;
+    sums.count += 1;
+  }
+  return rows;
+}
+
+/// The rows of a step, `all` last. Collective.
+template <int dim>
+std::vector<typename SupportTable<dim>::Row> SupportTable<dim>::rows() const {
+  const solvers::ElastodynamicsSolver<dim>& solver = discrete_.solver();
+  std::vector<Row> rows;
+  const auto add_groups = [&](bool of_contact, const linalg::Vector& force) {
+    for (const Group& group : groups_)
+      if ((group.kind == "contact") == of_contact)
+        rows.push_back({group.kind, group.name, sums_of(group.nodes, force)});
+  };
+  add_groups(false, *solver.support_force());
+  std::ranges::move(rows_of_obstacles(), std::back_inserter(rows));
+  if (solver.contact_force() != nullptr) {
+    linalg::Vector force = *solver.contact_force();
+    force.add(1, *solver.friction_force());
+    add_groups(true, force);
+  }
+  rows.push_back({"all", "", sums_of(held_, *solver.support_force())});
+  std::vector<double> numbers(Sums::size * rows.size());
+  const auto part = [&](std::size_t k) {
+    return std::span(numbers).subspan(Sums::size * k).template first<Sums::size>();
+  };
+  for (std::size_t k = 0; k < rows.size(); ++k) rows[k].sums.write(part(k));
+  discrete_.space().comm().sum(numbers);
+  for (std::size_t k = 0; k < rows.size(); ++k) rows[k].sums.read(part(k));
+  Sums& all = rows.back().sums;
+  all.displacement = all.position = Eigen::Vector3d::Zero();
+  for (const Row& row : rows) {
+    if (row.kind != "obstacle") continue;
+    all.wrench.force += row.sums.wrench.force;
+    all.wrench.moment += row.sums.wrench.moment;
+  }
+  return rows;
+}
+
+template <int dim>
+std::string SupportTable<dim>::text_of(const Row& row) const {
+  const Sums& sums = row.sums;
   const double count = std::max(1.0, sums.count);
   const Eigen::Vector3d way = sums.displacement / count, point = sums.position / count,
-                        moment = sums.moment - point.cross(sums.force);
+                        moment = sums.wrench.moment - point.cross(sums.wrench.force);
   const auto cells = [](const Eigen::Vector3d& vector) { return table_cells({vector.data(), 3}); };
-  rows += fmt::format("{},{:.17g},{},{}{}{}{}{}\n", discrete_.solver().step(), discrete_.solver().time(),
-                      kind, name, cells(way), cells(point), cells(sums.force), cells(moment));
+  return fmt::format("{},{:.17g},{},{}{}{}{}{}\n", discrete_.solver().step(), discrete_.solver().time(),
+                     row.kind, quoted_cell(row.name), cells(way), cells(point), cells(sums.wrench.force),
+                     cells(moment));
 }
 
 template <int dim>
 void SupportTable<dim>::add_step() const {
   if (groups_.empty() && obstacles_.empty()) return;
-  const solvers::ElastodynamicsSolver<dim>& solver = discrete_.solver();
-  std::string rows;
-  if (std::error_code error; !std::filesystem::exists(file_, error)) rows = std::string(support_head) + "\n";
-  const linalg::Vector& support = *solver.support_force();
-  for (const Group& group : groups_)
-    if (group.kind != "contact") add_row(group.kind, group.name, sums_of(group, support), rows);
-  Group held;
-  const std::vector<char> prescribed = prescribed_nodes(solver.problem());
-  for (LocalIndex node = 0; node < std::ssize(prescribed); ++node)
-    if (prescribed[node] != 0) held.nodes.push_back(node);
-  Sums all = sums_of(held, support);
-  for (const std::string& name : obstacles_) {
-    const Sums sums = sums_of_obstacle(name);
-    add_row("obstacle", name, sums, rows);
-    all.force += sums.force;
-    all.moment += sums.moment;
+  const parallel::Communicator& comm = discrete_.space().comm();
+  const std::vector<Row> rows = this->rows();
+  std::string text;
+  if (comm.rank() == 0) {
+    if (std::error_code error; !std::filesystem::exists(file_, error))
+      text = std::string(support_head) + "\n";
+    for (const Row& row : rows) text += text_of(row);
   }
-  if (solver.contact_force() != nullptr) {
-    linalg::Vector force = *solver.contact_force();
-    force.add(1, *solver.friction_force());
-    for (const Group& group : groups_)
-      if (group.kind == "contact") add_row(group.kind, group.name, sums_of(group, force), rows);
-  }
-  all.displacement = all.position = Eigen::Vector3d::Zero();
-  add_row("all", "", all, rows);
-  add_to_table(discrete_.space().comm(), file_, rows);
+  add_to_table(comm, file_, text);
 }
 
 template class SupportTable<2>;

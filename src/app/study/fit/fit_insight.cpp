@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "recoil/app/run/csv_table.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
@@ -38,14 +39,6 @@ std::vector<double> slopes(const Study& study, const DesignSpace& space, const s
     for (std::size_t i = block.first; i < block.first + block.size(); ++i)
       result.push_back(study.parameters[block.parameter].scale.slope(x[i]));
   return result;
-}
-
-/// A name in a table, in quotes where it has to be.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 /// The covariance root W by x, in the variables' own units.
@@ -176,7 +169,7 @@ Json write_samples(const parallel::Communicator& world, const Study& study, cons
              width = static_cast<std::size_t>(W.cols());
   std::string text;
   for (const std::string& name : names_of_values(study, space))
-    text += (text.empty() ? "" : ",") + cell(name);
+    text += (text.empty() ? "" : ",") + quoted_cell(name);
   text += "\n";
   std::size_t found = 0;
   // In portions, each with a seed of its own, since most lie within bounds.
@@ -229,10 +222,10 @@ Json write_bands(const parallel::Communicator& world, const Study& study, StudyO
       if (row.term != term) continue;
       const double noise = s * row.sd, both = std::hypot(row.deviation, noise);
       text += fmt::format("{},{},{},{},{:.12g},{},{:.12g},{:.12g},{:.6g},{:.9g},{:.9g},{:.9g},{:.9g}\n",
-                          cell(spec->name), cell(study.experiments[spec->experiment].name), cell(row.point),
-                          cell(row.component), row.time, row.line, row.observed, row.fitted, row.deviation,
-                          row.fitted - q * row.deviation, row.fitted + q * row.deviation,
-                          row.fitted - q * both, row.fitted + q * both);
+                          quoted_cell(spec->name), quoted_cell(study.experiments[spec->experiment].name),
+                          quoted_cell(row.point), quoted_cell(row.component), row.time, row.line,
+                          row.observed, row.fitted, row.deviation, row.fitted - q * row.deviation,
+                          row.fitted + q * row.deviation, row.fitted - q * both, row.fitted + q * both);
       ++count;
     }
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "recoil/app/run/csv_table.hpp"
 #include "recoil/app/study/fields/written_values.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
@@ -21,14 +22,6 @@ using Block = DesignSpace::Block;
 std::vector<double> part(const Block& block, std::span<const double> values) {
   const auto of_block = values.subspan(block.first, block.size());
   return {of_block.begin(), of_block.end()};
-}
-
-/// In a table.
-std::string quoted(const std::string& name) {
-  if (name.find_first_of(",\"") == std::string::npos) return name;
-  std::string result = "\"";
-  for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
 }
 
 /// NaN has no place in JSON.
@@ -207,7 +200,7 @@ FitHistory::FitHistory(const Study& study, const DesignSpace& space, std::filesy
       rows_(rows) {
   for (const Block& block : space.blocks())
     for (std::size_t i = 0; block.is_replicated && i < block.size(); ++i)
-      header_ += "," + quoted(name_of_value(study, block, i));
+      header_ += "," + quoted_cell(name_of_value(study, block, i));
   header_ += "\n";
 }
 

@@ -91,7 +91,8 @@ double correlation_length_of(const Item& prior, const ParameterKind& quantity,
   if (parameter.per != Per::element || quantity.components != Components::one)
     item.fail(
         "needs a parameter with one number per element: give it `per` \"element\", or leave this key out");
-  if (parameter.bounds && parameter.scale.form != &parameters::Scaling::logit)
+  const bool has_bounds = parameter.bounds || !parameter.component_bounds.empty();
+  if (has_bounds && parameter.scale.form != &parameters::Scaling::logit)
     item.fail("a correlated field is found without bounds; take the scale \"log\" to keep it positive, or "
               "\"logit\" to keep it between the bounds");
   return item.number();
@@ -306,6 +307,8 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     const ParameterKind& quantity = *tied.kind;
     std::vector<double> reached = other.initial;
     if (other.bounds) reached.insert(reached.end(), other.bounds->begin(), other.bounds->end());
+    for (const auto& bounds : other.component_bounds)
+      if (bounds) reached.insert(reached.end(), bounds->begin(), bounds->end());
     for (const double value : reached)
       if (!quantity.range.contains(value))
         tie.fail(quantity.possible_values() + ", but '" + other.name + "' may be " + short_number(value));

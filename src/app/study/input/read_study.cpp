@@ -9,6 +9,7 @@
 
 #include "app/study/input/build_study.hpp"
 #include "recoil/app/scene/document.hpp"
+#include "recoil/app/study/kinds/parameter_kinds.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
@@ -66,7 +67,7 @@ void build_check(const Item& item, CheckSpec& check) {
   require_sorted(item["steps"], check.steps, std::greater(), "descending");
 }
 
-void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
+void build_optimizer(const Item& item, const UnitSystem& units, OptimizerSpec& optimizer) {
   static const std::map<std::string, OptimizationMethod> methods{
       {"auto", OptimizationMethod::automatic},
       {"quasi_newton", OptimizationMethod::quasi_newton},
@@ -91,7 +92,9 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   if (item["on_failure"].text() == "drop") optimizer.on_failure = FailedRun::drop;
   if (item["on_bad_fit"].text() == "fail") optimizer.on_bad_fit = BadFit::fail;
   if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
-  if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();
+  // It is in the unit of the study as all times are, the clock is not.
+  if (const Item budget = item["time_budget"]; !budget.is_null())
+    optimizer.time_budget = budget.number() / units.per("s");
 }
 
 /// Peaks are those of forces, and strengths are what is matched.
@@ -248,7 +251,7 @@ StudyFile study_from(Document document) {
   build_objectives(root["objectives"], study);
   build_sweep(root["sweep"], study.sweep);
   build_check(root["check"], study.check);
-  build_optimizer(root["optimizer"], study.optimizer);
+  build_optimizer(root["optimizer"], study.units, study.optimizer);
   require_bounds_of_starts(root["optimizer"], study);
   require_strengths_of_peaks(root["optimizer"], study);
   build_uncertainty(root["uncertainty"], study, study.uncertainty);

@@ -47,6 +47,7 @@ std::vector<Varying> position_dependence_of_body(const Scene& scene, const mesh:
     for (const MaterialValue* value : entry->values())
       if (depends_on_position(*value)) found.push_back({std::get<Expression>(*value).text(), entry->where});
   if (is_static(scene)) return found;
+  if (const auto& stored = elements_of(scene).stored) found.push_back({stored->run.string(), stored->where});
   const auto& initial = scene.initial_conditions;
   for (const auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
     for (const InitialField& field : *fields)

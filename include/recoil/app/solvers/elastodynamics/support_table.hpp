@@ -38,17 +38,25 @@ private:
     std::string kind, name;
     std::vector<LocalIndex> nodes; ///< owned
   };
+  struct Obstacle {
+    std::string name;
+    std::int32_t number; ///< as contact counts
+    int mesh;            ///< its number among the obstacles that have one; -1: a plane
+  };
   struct Sums;
-  void add_group(std::string kind, std::string name, const std::vector<char>& nodes);
+  struct Row;
   void find_groups();
-  Sums sums_of(const Group& group, const linalg::Vector& force) const;
-  Sums sums_of_obstacle(const std::string& name) const;
-  void add_row(const std::string& kind, const std::string& name, const Sums& sums, std::string& rows) const;
+  void add_group(std::string kind, std::string name, const std::vector<char>& nodes);
+  Sums sums_of(const std::vector<LocalIndex>& nodes, const linalg::Vector& force) const;
+  std::vector<Row> rows_of_obstacles() const;
+  std::vector<Row> rows() const;
+  std::string text_of(const Row& row) const;
 
   DiscreteScene<dim>& discrete_;
   std::filesystem::path file_;
   std::vector<Group> groups_;
-  std::vector<std::string> obstacles_; ///< names, planes last; none without contact
+  std::vector<LocalIndex> held_;    ///< owned nodes of which some component is prescribed
+  std::vector<Obstacle> obstacles_; ///< planes last; none without contact
 };
 
 } // namespace recoil::app
