@@ -93,7 +93,9 @@ def _table(path, lines, separator=","):
 def read_table(path):
     """Columns of a CSV file with a header: arrays of numbers, nan where a field is empty, or lists of texts."""
     header, rows = _table(path, list(enumerate(_read_bytes(path).decode().splitlines(), 1)))
-    return {name: _column([row[i] for row in rows]) for i, name in enumerate(header)}
+    # The columns of a history are called as the parameters.
+    names = () if path.name == "history.csv" else _NAMES
+    return {name: _column([row[i] for row in rows], name in names) for i, name in enumerate(header)}
 
 
 # Units of observations [SI per unit], as src/objectives/csv_reader.cpp has them, by what a column is one of.
@@ -130,7 +132,7 @@ def read_observations(path, units=SI):
     table = {}
     for i, cell in enumerate(header):
         name, unit = re.fullmatch(r"(.*?)\s*(?:[\[(](.*)[\])])?", cell).groups()
-        column = _column([row[i] for row in rows])
+        column = _column([row[i] for row in rows], name in _NAMES)
         unit = (unit or "").replace("\u00b5", "u").replace("\u03bc", "u")
         kind = next((kind for kind, known in _UNITS.items() if unit in known), None)
         factor = _UNITS[kind][unit] / _own_unit(kind, units) if kind else 1
@@ -138,7 +140,13 @@ def read_observations(path, units=SI):
     return table
 
 
-def _column(texts):
+# Columns of names, which may look like numbers: "reactions" has ids of surfaces as names.
+_NAMES = {"kind", "name", "obstacle", "marker", "mode", "objective", "experiment", "point", "component"}
+
+
+def _column(texts, is_of_names):
+    if is_of_names:
+        return texts
     try:
         return np.array([float(text) if text else np.nan for text in texts])
     except ValueError:

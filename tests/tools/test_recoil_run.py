@@ -16,7 +16,7 @@ except ImportError as error:
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import made_up_run
-from recoil_run import Fit, FolderError, Gradient, Run, unit_name
+from recoil_run import Fit, FolderError, Gradient, Run, read_table, unit_name
 
 
 class InFolder(unittest.TestCase):
@@ -165,6 +165,14 @@ class Studies(InFolder):
         table = Fit(self.folder).observed["path"]
         np.testing.assert_allclose([table[name][0] for name in ("time", "x", "force", "sd")], [2000, 30, 4000, 5])
         self.assertEqual((unit_name("force", study["units"]), unit_name("force", {"time": "ms"})), ("N", "kg*m/ms^2"))
+
+    def test_names_that_look_like_numbers(self):
+        path = self.folder / "reactions.csv"
+        path.write_text('step,kind,name,force_x\n1,boundary,1,2\n1,contact,"a, b",\n1,all,,4\n')
+        table = read_table(path)
+        self.assertEqual((table["name"], table["kind"][0]), (["1", "a, b", ""], "boundary"))
+        path.write_text("step,kind,name,force_x\n1,boundary,1,2\n1,all,,4\n")
+        self.assertEqual(read_table(path)["name"], ["1", ""])
 
     def test_tables(self):
         (self.folder / "seen.csv").write_text("time,x\n0,1\n1\n")
