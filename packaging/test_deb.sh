@@ -103,6 +103,8 @@ with recoil.ReducedObjective("$shared/jobs/fit/study.json") as f:
     assert f.gradient(f.x0).shape == f.x0.shape
 END
 measure "import recoil: a run, an error, a gradient, on 2 ranks" as_user mpirun -n 2 python3 -m mpi4py use.py
+# Root leaves compiled files behind, which have to go as well.
+measure "import recoil and render.py as root" inside sh -c "python3 -c 'import recoil' && python3 $shared/scripts/render.py --help"
 expect "the number of ranks from Python" "$(value by_python/summary.json ranks)" 2
 measure "apt-get install ./librecoil-dev_*.deb cmake g++ make" \
   inside apt-get install -y --no-install-recommends "/var/tmp/${dev##*/}" cmake g++ make

@@ -27,6 +27,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS openmpi-bin)
 # The scripts that draw, and a BLAS with which sparse Cholesky factorisations are several times faster.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "python3, python3-numpy, python3-h5py, python3-matplotlib, libopenblas0-serial")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/prerm)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "gmsh, paraview, librecoil-dev")
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
     "Simulates nonlinear elasticity with frictional contact, static, quasi-static
@@ -54,6 +55,7 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-recoil)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${python_needed}, python3-numpy, python3-h5py, openmpi-bin")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/prerm)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-mpi4py, libopenblas0-serial")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-scipy, python3-torch, recoil")
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION
