@@ -94,7 +94,7 @@ Graph linked(const Graph& graph, const std::vector<Eigen::AlignedBox<double, dim
   for (idx_t member = 0; member < std::ssize(boxes); ++member) {
     for (idx_t k = graph.offsets[member]; k < graph.offsets[member + 1]; ++k) {
       result.neighbours.push_back(graph.neighbours[k]);
-      result.weights.push_back(neighbour_weight);
+      result.weights.push_back(neighbour_weight * (graph.weights.empty() ? 1 : graph.weights[k]));
     }
     const std::size_t first = result.neighbours.size();
     for (; link != added.end() && (*link)[0] == member; ++link) {
@@ -151,6 +151,38 @@ Graph dual_graph(const SimplexMesh& mesh) {
   return {{offsets, offsets + num_cells + 1}, {neighbours, neighbours + offsets[num_cells]}, {}};
 }
 
+/// By which METIS's integers hold the sum of `total`, with room for what it adds up.
+double divisor_for(double total) { return std::max(1.0, total / (1 << 26)); }
+
+std::vector<int> scaled_work(const ClusterGraph& clusters) {
+  const double divisor = divisor_for(std::accumulate(clusters.work.begin(), clusters.work.end(), 0.0));
+  std::vector<int> work;
+  for (const double own : clusters.work) work.push_back(std::max(1, int(own / divisor)));
+  return work;
+}
+
+Graph graph_of(const ClusterGraph& clusters) {
+  double facets = 0;
+  for (const ClusterGraph::Edge& edge : clusters.edges) facets += double(edge.facets);
+  const double divisor = divisor_for(2.0 * neighbour_weight * facets);
+  Graph graph;
+  graph.offsets.assign(clusters.boxes.size() + 1, 0);
+  for (const ClusterGraph::Edge& edge : clusters.edges) {
+    ++graph.offsets[edge.a + 1];
+    ++graph.offsets[edge.b + 1];
+  }
+  std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
+  graph.neighbours.resize(graph.offsets.back());
+  graph.weights.resize(graph.offsets.back());
+  std::vector<idx_t> next(graph.offsets.begin(), graph.offsets.end() - 1);
+  for (const ClusterGraph::Edge& edge : clusters.edges)
+    for (const auto& [from, to] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
+      graph.weights[next[from]] = std::max(1, int(double(edge.facets) / divisor));
+      graph.neighbours[next[from]++] = to;
+    }
+  return graph;
+}
+
 template <int dim>
 std::vector<Eigen::AlignedBox<double, dim>> boxes_of_cells(const SimplexMesh& mesh) {
   std::vector<Eigen::AlignedBox<double, dim>> boxes;
@@ -169,6 +201,12 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
   if (mesh.dim == 2)
     return k_way<2>(dual_graph(mesh), num_parts, weights, [&] { return boxes_of_cells<2>(mesh); });
   return k_way<3>(dual_graph(mesh), num_parts, weights, [&] { return boxes_of_cells<3>(mesh); });
+}
+
+std::vector<int> partition_clusters(const ClusterGraph& clusters, int num_parts) {
+  if (num_parts == 1) return std::vector<int>(clusters.boxes.size(), 0);
+  require_indices(2 * std::ssize(clusters.edges), "clusters of cells");
+  return k_way<3>(graph_of(clusters), num_parts, scaled_work(clusters), [&] { return clusters.boxes; });
 }
 
 std::vector<int> partition_vertices(const std::vector<Eigen::Vector3d>& points,

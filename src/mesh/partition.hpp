@@ -1,8 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
+
+#include <Eigen/Geometry>
 
 #include "recoil/base/types.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
@@ -14,6 +17,20 @@ namespace recoil::mesh {
 /// body only where the balance asks for it. Serial; same input, same parts. `weights` holds the work of each
 /// cell, empty = all equal.
 std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::span<const int> weights);
+
+/// Clusters of cells as the vertices of a graph.
+struct ClusterGraph {
+  struct Edge {
+    std::int32_t a, b;   ///< a < b
+    std::int64_t facets; ///< that cells of both share
+  };
+  std::vector<Eigen::AlignedBox3d> boxes; ///< of each
+  std::vector<double> work;               ///< of each
+  std::vector<Edge> edges;                ///< each once
+};
+
+/// Part of each cluster, by METIS as in partition_cells(). Serial; same input, same parts.
+std::vector<int> partition_clusters(const ClusterGraph& clusters, int num_parts);
 
 /// Part of each vertex of a surface, by METIS k-way partitioning of the graph of its edges, with pieces apart
 /// from each other linked as in partition_cells(). Serial; same input, same parts.

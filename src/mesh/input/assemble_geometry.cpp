@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "mesh/input/describe.hpp"
+#include "mesh/input/entry_checks.hpp"
 #include "mesh/input/obstacle_checks.hpp"
 #include "mesh/input/overlaps.hpp"
 #include "recoil/base/error.hpp"
@@ -15,19 +16,6 @@
 #include "recoil/mesh/input/transform.hpp"
 
 namespace recoil::mesh {
-
-namespace {
-
-/// Runs `act`, whose InputErrors name the file, and puts the entry in front.
-template <class Act>
-auto naming_entry(const GeometrySpec& spec, const Act& act) {
-  try {
-    return act();
-  } catch (const InputError& error) {
-    if (spec.where.empty()) throw;
-    throw InputError(spec.where, error.what());
-  }
-}
 
 void check_source(const GeometrySpec& spec) {
   if (!spec.generator && spec.mesh.empty())
@@ -46,8 +34,12 @@ void check_source(const GeometrySpec& spec) {
         "extract must be volume for a deformable body; only obstacles keep a part of their mesh");
 }
 
-/// Facets of cells that are not connected lie on each other where vertices are there twice; cells that
-/// overlap have facets on each other that face the same way.
+void check_dimension(const BodyMesh& mesh, int dim, const std::string& where) {
+  if (mesh.dim != dim)
+    throw InputError(where, "is a mesh of " + cells_of(mesh.dim) + " in a scene in " + std::to_string(dim) +
+                                "D; all deformable bodies need the same dimension");
+}
+
 void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std::string& where) {
   std::vector<std::array<std::int32_t, 3>> triangles;
   std::vector<std::array<std::int32_t, 2>> edges;
@@ -77,6 +69,8 @@ void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std
       "crack");
 }
 
+namespace {
+
 int dimension(const RawMesh& raw) { return raw.tetrahedra.empty() ? 2 : 3; }
 
 /// One deformable entry up to its own coordinates, ids and boundary.
@@ -92,9 +86,7 @@ Body build_body(const GeometrySpec& spec, FileMesh&& raw, int dim, std::vector<E
   for (auto& p : raw.vertices) p *= spec.file_scale;
   Body body;
   body.mesh = body_mesh(std::move(raw), where);
-  if (body.mesh.dim != dim)
-    throw InputError(where, "is a mesh of " + cells_of(body.mesh.dim) + " in a scene in " +
-                                std::to_string(dim) + "D; all deformable bodies need the same dimension");
+  check_dimension(body.mesh, dim, where);
   if (spec.normalize_mesh) normalize(body.mesh.vertices, where);
   transform_vertices(affine_map(spec.transformation, bounding_box(body.mesh.vertices), dim, where),
                      body.mesh.vertices);

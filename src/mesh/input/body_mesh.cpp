@@ -6,7 +6,9 @@
 #include <numeric>
 #include <span>
 
+#include "mesh/facet_entries.hpp"
 #include "mesh/input/describe.hpp"
+#include "mesh/input/refinement.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::mesh {
@@ -46,7 +48,7 @@ Measure measure(const BodyMesh& mesh, const std::array<std::int32_t, 4>& cell) {
   for (int i = 0; i <= mesh.dim; ++i) {
     const auto v = vertices[i];
     const auto& p = mesh.vertices[v];
-    corners += (i ? ", " : "") + std::to_string(v) + " at " + describe(p, mesh.dim);
+    corners += (i ? ", " : "") + std::to_string(mesh.id_of_vertex(v)) + " at " + describe(p, mesh.dim);
     finite = finite && p.allFinite();
     for (int j = 0; j < i; ++j) repeated = repeated || vertices[j] == v;
   }
@@ -57,31 +59,6 @@ Measure measure(const BodyMesh& mesh, const std::array<std::int32_t, 4>& cell) {
                                         : "has coordinates that are not finite") +
                               "; its vertices (counted from 0) are " + corners +
                               (repeated ? "" : "; fix the mesh, or a scale or dimension of zero"));
-}
-
-/// A facet in the bucket of its smallest vertex.
-struct FacetEntry {
-  std::int32_t middle, largest; ///< other vertices, ascending; largest = -1 in 2D
-  std::int32_t reference;       ///< 4 * cell + local
-
-  bool same_vertices(const FacetEntry& other) const {
-    return middle == other.middle && largest == other.largest;
-  }
-  auto operator<=>(const FacetEntry&) const = default;
-};
-
-/// Ascending vertices of a facet; the third is -1 in 2D.
-std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& cell, int local, int dim) {
-  std::array<std::int32_t, 3> v{-1, -1, -1};
-  std::size_t n = 0;
-  for (int i = 0; i <= dim; ++i)
-    if (i != local) v[n++] = cell[i];
-  if (v[0] > v[1]) std::swap(v[0], v[1]);
-  if (dim == 3) {
-    if (v[1] > v[2]) std::swap(v[1], v[2]);
-    if (v[0] > v[1]) std::swap(v[0], v[1]);
-  }
-  return v;
 }
 
 /// Whether two cells that share a facet lie on the same side of it, each by more than rounding.
@@ -193,16 +170,6 @@ void split_tetrahedron(const Cell& v, const auto& mid, std::vector<Cell>& out) {
   out.push_back({m01, m23, m02, m12});
 }
 
-std::size_t children_of_a_cell(const BodyMesh& mesh) { return mesh.dim == 2 ? 4 : 8; }
-
-/// Before anything is refined. A fine mesh has half as many vertices as triangles, a sixth as many as
-/// tetrahedra.
-void check_size(const BodyMesh& mesh, int levels, const std::string& where) {
-  const double cells = double(mesh.cells.size()) * std::pow(double(children_of_a_cell(mesh)), levels);
-  require_mesh_memory(cells, std::max(double(mesh.vertices.size()), cells / (mesh.dim == 2 ? 2 : 6)), where,
-                      "n_refs " + std::to_string(levels), "take fewer levels");
-}
-
 /// Splits the facets in groups as their cells are split; those of no cell are left out.
 void split_facets(BodyMesh& mesh, const EdgeNumbers& edges, std::int32_t first_middle) {
   const auto mid = [&](std::int32_t a, std::int32_t b) -> std::int32_t {
@@ -229,8 +196,10 @@ void split_facets(BodyMesh& mesh, const EdgeNumbers& edges, std::int32_t first_m
   mesh.facet_tags = std::move(tags);
 }
 
-void refine_once(BodyMesh& mesh, const std::string& where) {
-  const std::size_t children = children_of_a_cell(mesh);
+} // namespace
+
+std::vector<std::array<std::int32_t, 2>> refine_once(BodyMesh& mesh, const std::string& where) {
+  const std::size_t children = children_of_a_cell(mesh.dim);
   for (auto& cell : mesh.cells) std::sort(cell.begin(), cell.begin() + mesh.dim + 1);
   const EdgeNumbers edges(mesh);
   const std::size_t old_vertices = mesh.vertices.size();
@@ -240,9 +209,12 @@ void refine_once(BodyMesh& mesh, const std::string& where) {
                      "n_refs makes more cells or vertices than 32-bit indices can number; take fewer levels");
 
   mesh.vertices.reserve(old_vertices + edges.size());
+  std::vector<std::array<std::int32_t, 2>> split;
+  split.reserve(edges.size());
   edges.for_each([&](std::size_t a, std::size_t b) {
     const Eigen::Vector3d middle = 0.5 * (mesh.vertices[a] + mesh.vertices[b]);
     mesh.vertices.push_back(middle);
+    split.push_back({std::int32_t(a), std::int32_t(b)});
   });
 
   std::vector<Cell> cells;
@@ -260,10 +232,25 @@ void refine_once(BodyMesh& mesh, const std::string& where) {
   split_facets(mesh, edges, old_vertices);
   mesh.cells = std::move(cells);
   mesh.cell_source = std::move(source);
-  mesh.tags.assign(mesh.cells.size(), mesh.tags.front());
+  mesh.tags.assign(mesh.cells.size(), mesh.tags.empty() ? 0 : mesh.tags.front());
+  return split;
 }
 
-} // namespace
+// A fine mesh has half as many vertices as triangles, a sixth as many as tetrahedra.
+void check_refinement(const BodyMesh& mesh, int levels, const std::string& where, int ranks) {
+  if (levels < 0)
+    throw InputError(where, "n_refs is " + std::to_string(levels) + "; it must not be negative");
+  if (levels == 0 || mesh.cells.empty()) return;
+  for (std::size_t c = 1; c < mesh.tags.size(); ++c)
+    if (mesh.tags[c] != mesh.tags[0])
+      throw InputError(where, "n_refs cannot refine a mesh whose stored volume tags differ (cell 0 has " +
+                                  std::to_string(mesh.tags[0]) + ", cell " + std::to_string(c) + " has " +
+                                  std::to_string(mesh.tags[c]) + "); refine it with the mesh generator");
+  const double cells =
+      double(mesh.num_cells_of_body()) * std::pow(double(children_of_a_cell(mesh.dim)), levels);
+  const double vertices = std::max(double(mesh.num_vertices_of_body()), cells / (mesh.dim == 2 ? 2 : 6));
+  require_mesh_memory(cells, vertices, where, "n_refs " + std::to_string(levels), "take fewer levels", ranks);
+}
 
 BodyMesh body_mesh(RawMesh&& raw, const std::string& where) {
   BodyMesh mesh;
@@ -309,15 +296,8 @@ void orient(BodyMesh& mesh, const std::string& where) {
 }
 
 void refine(BodyMesh& mesh, int levels, const std::string& where) {
-  if (levels < 0)
-    throw InputError(where, "n_refs is " + std::to_string(levels) + "; it must not be negative");
-  if (levels == 0 || mesh.cells.empty()) return;
-  for (std::size_t c = 1; c < mesh.tags.size(); ++c)
-    if (mesh.tags[c] != mesh.tags[0])
-      throw InputError(where, "n_refs cannot refine a mesh whose stored volume tags differ (cell 0 has " +
-                                  std::to_string(mesh.tags[0]) + ", cell " + std::to_string(c) + " has " +
-                                  std::to_string(mesh.tags[c]) + "); refine it with the mesh generator");
-  check_size(mesh, levels, where);
+  check_refinement(mesh, levels, where, 1);
+  if (mesh.cells.empty()) return;
   for (int level = 0; level < levels; ++level) refine_once(mesh, where);
 }
 
@@ -334,40 +314,19 @@ std::array<std::int32_t, 3> facet_vertices(const BodyMesh& mesh, const BoundaryF
 }
 
 Boundary find_boundary(const BodyMesh& mesh, const std::string& where) {
-  const int dim = mesh.dim;
   if (mesh.cells.size() > (std::size_t{1} << 29))
     throw InputError(where, "has more than 2^29 cells; split it into several geometries");
 
-  std::vector<std::size_t> fill(mesh.vertices.size() + 1, 0);
-  for (const auto& cell : mesh.cells)
-    for (int i = 0; i <= dim; ++i) ++fill[sorted_vertices(cell, i, dim)[0] + 1];
-  for (std::size_t v = 1; v < fill.size(); ++v) fill[v] += fill[v - 1];
-  std::vector<FacetEntry> entries(fill.back());
-  for (std::int32_t c = 0; c < std::ssize(mesh.cells); ++c)
-    for (int i = 0; i <= dim; ++i) {
-      const auto v = sorted_vertices(mesh.cells[c], i, dim);
-      entries[fill[v[0]]++] = {v[1], v[2], 4 * c + i};
-    }
-
-  // fill[v] is now the end of bucket v
   Boundary boundary;
-  std::size_t begin = 0;
-  for (std::size_t v = 0; v + 1 < fill.size(); begin = fill[v++]) {
-    const auto first = entries.begin() + begin;
-    const auto last = entries.begin() + fill[v];
-    std::sort(first, last);
-    for (auto it = first; it != last; ++boundary.num_all_facets) {
-      auto end = it + 1;
-      while (end != last && end->same_vertices(*it)) ++end;
-      if (end - it == 1)
-        boundary.facets.push_back({it->reference / 4, it->reference % 4, boundary.num_all_facets});
-      const auto opposite = [&](const FacetEntry& e) { return mesh.cells[e.reference / 4][e.reference % 4]; };
-      if (end - it > 2 ||
-          (end - it == 2 && (opposite(it[0]) == opposite(it[1]) || lie_on_one_side(mesh, {it, end}))))
-        fail_shared(mesh, {it, end}, where);
-      it = end;
-    }
-  }
+  for_each_facet(mesh.cells, mesh.vertices.size(), mesh.dim, [&](std::span<const FacetEntry> cells) {
+    if (cells.size() == 1)
+      boundary.facets.push_back({cells[0].reference / 4, cells[0].reference % 4, boundary.num_all_facets});
+    const auto opposite = [&](const FacetEntry& e) { return mesh.cells[e.reference / 4][e.reference % 4]; };
+    if (cells.size() > 2 ||
+        (cells.size() == 2 && (opposite(cells[0]) == opposite(cells[1]) || lie_on_one_side(mesh, cells))))
+      fail_shared(mesh, cells, where);
+    ++boundary.num_all_facets;
+  });
   std::ranges::sort(boundary.facets, {}, [](const BoundaryFacet& f) { return std::pair(f.cell, f.local); });
   return boundary;
 }

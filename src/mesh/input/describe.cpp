@@ -33,11 +33,11 @@ std::string cells_of(int dim) { return dim == 2 ? "triangles" : "tetrahedra"; }
 std::string list_of(std::span<const int> numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
 void require_mesh_memory(double cells, double vertices, const std::string& where, const std::string& what,
-                         const std::string& remedy) {
+                         const std::string& remedy, int ranks) {
   // Measured on boxes: `recoil validate` takes 690 bytes per cell in 3D (a sixth of a vertex) and 545 in 2D
   // (half of one), of which this much on the rank that reads the mesh.
   constexpr double bytes_per_cell = 400, bytes_per_vertex = 300;
-  const double bytes = cells * bytes_per_cell + vertices * bytes_per_vertex;
+  const double bytes = (cells * bytes_per_cell + vertices * bytes_per_vertex) / ranks;
   const std::string makes =
       fmt::format("{} makes about {:.4g} cells and {:.4g} vertices", what, cells, vertices);
   if (std::max(cells, vertices) > double(std::numeric_limits<std::int32_t>::max())) {

@@ -26,10 +26,11 @@ std::string list_of(std::span<const int> numbers);
 /// made.
 /// @param cells,vertices counted in floating point, so that the count cannot overflow; of obstacles, their
 /// edges and triangles
+/// @param ranks that hold equal parts of it
 /// @param where the entry, @param what the key and its value ("n_refs 12"), @param remedy ("take fewer
 /// levels")
 /// @throws InputError
 void require_mesh_memory(double cells, double vertices, const std::string& where, const std::string& what,
-                         const std::string& remedy);
+                         const std::string& remedy, int ranks = 1);
 
 } // namespace recoil::mesh

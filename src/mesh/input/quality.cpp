@@ -37,7 +37,10 @@ double scaled_jacobian(const std::array<Eigen::Vector3d, 4>& corners, int dim) {
   return scale > 0 ? d / scale : 0;
 }
 
-std::vector<BodyQuality> body_quality(const SimplexMesh& mesh) {
+namespace {
+
+/// With sums in place of means.
+std::vector<BodyQuality> sum_quality(const SimplexMesh& mesh) {
   std::vector<BodyQuality> report(mesh.body_names.size());
   for (std::size_t b = 0; b < report.size(); ++b) {
     report[b].name = mesh.body_names[b];
@@ -66,12 +69,44 @@ std::vector<BodyQuality> body_quality(const SimplexMesh& mesh) {
     body.volume += signed_volume(corners, mesh.dim);
     ++body.cells;
   }
+  return report;
+}
+
+void divide_sums(int dim, std::vector<BodyQuality>& report) {
   for (auto& body : report) {
     const double cells = double(std::max<std::int64_t>(body.cells, 1));
     body.mean_scaled_jacobian /= cells;
-    body.mean_edge /= cells * (mesh.dim == 2 ? 3 : 6);
+    body.mean_edge /= cells * (dim == 2 ? 3 : 6);
     if (body.cells == 0) body.min_scaled_jacobian = body.min_edge = 0;
   }
+}
+
+} // namespace
+
+std::vector<BodyQuality> body_quality(const SimplexMesh& mesh) {
+  std::vector<BodyQuality> report = sum_quality(mesh);
+  divide_sums(mesh.dim, report);
+  return report;
+}
+
+std::vector<BodyQuality> body_quality(const parallel::Communicator& comm, const SlicedMesh& mesh) {
+  std::vector<BodyQuality> report = sum_quality(mesh.share);
+  for (BodyQuality& body : report) {
+    const double own = body.min_scaled_jacobian;
+    body.min_scaled_jacobian = comm.min(own);
+    const bool is_worst = body.worst_cell >= 0 && own == body.min_scaled_jacobian;
+    body.worst_cell = comm.min(is_worst ? GlobalIndex(mesh.cell_ids[body.worst_cell]) : mesh.num_cells);
+    if (body.worst_cell == mesh.num_cells) body.worst_cell = -1;
+    body.min_edge = comm.min(body.min_edge);
+    body.max_edge = comm.max(body.max_edge);
+    body.cells = comm.sum(GlobalIndex(body.cells));
+    for (double* sum : {&body.volume, &body.mean_scaled_jacobian, &body.mean_edge}) *sum = comm.sum(*sum);
+    for (int k = 0; k < 3; ++k) {
+      body.box.min()[k] = comm.min(body.box.min()[k]);
+      body.box.max()[k] = comm.max(body.box.max()[k]);
+    }
+  }
+  divide_sums(mesh.share.dim, report);
   return report;
 }
 

@@ -177,7 +177,8 @@ public:
             describe_shape() + " selects no " + population_.name + " of this geometry, which " +
                 (box_.isEmpty() ? "is empty" : "spans " + describe(box_, dim_)) +
                 "; facets and cells are tested by their barycentre, after transformation and refinement" +
-                (selection_.relative ? " (the selection is relative to that box)" : "")};
+                (selection_.relative ? " (the selection is relative to that box)" : ""),
+            0};
   }
 
 private:
@@ -317,8 +318,11 @@ public:
   std::vector<char> matched() const { return {matched_.begin(), matched_.end()}; }
 
   void add_unmatched(std::vector<EmptySelection>& empty) const {
-    for (std::size_t s = 0; s < matchers_.size(); ++s)
-      if (!matched_[s]) empty.push_back(matchers_[s].as_empty());
+    for (std::size_t s = 0; s < matchers_.size(); ++s) {
+      if (matched_[s]) continue;
+      empty.push_back(matchers_[s].as_empty());
+      empty.back().place = s;
+    }
   }
 
 private:
@@ -331,7 +335,7 @@ Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, 
              std::int64_t number) {
   Item item{Eigen::Vector3d::Zero(), {-1, -1, -1, -1}, number};
   for (int i = 0; i < count; ++i) {
-    item.vertices[i] = vertices[i];
+    item.vertices[i] = std::int32_t(mesh.id_of_vertex(vertices[i]));
     item.position += mesh.vertices[vertices[i]];
   }
   item.position /= count;
@@ -376,7 +380,7 @@ std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, con
   std::vector<std::array<std::int32_t, 4>> ids(mesh.cells.size(), interior);
   Search search(selections, box, mesh.dim,
                 {EmptySelection::Kind::surface, "boundary facet", mesh.dim,
-                 mesh.dim == 3 ? boundary.num_all_facets : -1, std::ssize(mesh.vertices)});
+                 mesh.dim == 3 ? boundary.num_all_facets : -1, mesh.num_vertices_of_body()});
   const FacetTags tags(mesh);
   for (const auto& facet : boundary.facets) {
     auto& id = ids[facet.cell][facet.local];
@@ -397,10 +401,10 @@ std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<S
   std::vector<std::int32_t> ids = mesh.tags;
   if (selections.empty()) return ids;
   Search search(selections, box, mesh.dim,
-                {EmptySelection::Kind::volume, "cell", mesh.dim + 1, std::ssize(mesh.cells),
-                 std::ssize(mesh.vertices)});
+                {EmptySelection::Kind::volume, "cell", mesh.dim + 1, mesh.num_cells_of_body(),
+                 mesh.num_vertices_of_body()});
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
-    Item item = item_of(mesh, mesh.cells[c], mesh.dim + 1, c);
+    Item item = item_of(mesh, mesh.cells[c], mesh.dim + 1, mesh.id_of_cell(c));
     item.tag = mesh.tags[c];
     if (const auto match = search(item)) ids[c] = *match;
   }
@@ -421,11 +425,13 @@ std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& 
     const auto vertices = facet_vertices(mesh, facet);
     for (int i = 0; i < mesh.dim; ++i) on_boundary[vertices[i]] = 1;
   }
-  const auto count = std::ssize(ids);
+  for (const std::int32_t vertex : boundary.vertices_of_others) on_boundary[vertex] = 1;
+  const std::int64_t count = mesh.num_vertices_of_body();
   Search search(selections, box, mesh.dim, {EmptySelection::Kind::point, "boundary vertex", 1, count, count});
   for (std::int32_t v = 0; v < std::ssize(ids); ++v) {
     if (!in_cell[v]) continue;
-    const Item item{mesh.vertices[v], {v, -1, -1, -1}, v, 0, on_boundary[v] != 0};
+    const std::int64_t id = mesh.id_of_vertex(v);
+    const Item item{mesh.vertices[v], {std::int32_t(id), -1, -1, -1}, id, 0, on_boundary[v] != 0};
     if (const auto match = search(item)) ids[v] = *match;
   }
   search.add_unmatched(empty);

@@ -108,7 +108,11 @@ void transform_vertices(const AffineMap& map, std::vector<Eigen::Vector3d>& vert
 }
 
 void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where) {
-  const auto box = bounding_box(vertices);
+  normalize(vertices, bounding_box(vertices), where);
+}
+
+void normalize(std::vector<Eigen::Vector3d>& vertices, const Eigen::AlignedBox3d& box,
+               const std::string& where) {
   const double extent = box.isEmpty() ? 0 : box.sizes().maxCoeff();
   if (!(extent > 0))
     throw InputError(where, "normalize_mesh needs a mesh with an extent; all vertices coincide");
@@ -117,7 +121,8 @@ void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where)
 }
 
 std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen::AlignedBox3d& box, int dim,
-                                          const std::string& where, double cells, double vertices) {
+                                          const std::string& where, double cells, double vertices,
+                                          int ranks) {
   std::array<int, 3> size{1, 1, 1};
   if (copies.size.size() < 2 || copies.size.size() > 3)
     throw InputError(where,
@@ -133,7 +138,7 @@ std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen
     throw InputError(where,
                      "the array asks for " + std::to_string(size[2]) + " copies along z in a scene in 2D");
   require_mesh_memory(count * cells, count * vertices, where, "an array of sizes [" + list_of(size) + "]",
-                      "take fewer copies");
+                      "take fewer copies", ranks);
   const Eigen::Vector3d unit = copies.relative ? Eigen::Vector3d(box.sizes()) : Eigen::Vector3d::Ones();
   std::vector<Eigen::Vector3d> offsets;
   for (int i = 0; i < size[0]; ++i)

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,15 @@
 
 namespace recoil::mesh {
 
-/// The cells of one deformable geometry on their way from the file to the scene. In 2D cells use their first
-/// three entries, the fourth is -1.
+/// Where some consecutive cells of a body, with their vertices, have their place in the whole.
+struct PlaceInBody {
+  std::vector<std::int32_t> vertex_ids;         ///< number in the body of each vertex, ascending
+  std::int64_t first_cell = 0;                  ///< number in the body of the first cell
+  std::int64_t num_vertices = 0, num_cells = 0; ///< of the body
+};
+
+/// The cells of one deformable geometry on their way from the file to the scene, or a slice of them. In 2D
+/// cells use their first three entries, the fourth is -1.
 struct BodyMesh {
   int dim = 3;
   std::vector<Eigen::Vector3d> vertices;
@@ -22,6 +30,12 @@ struct BodyMesh {
   std::vector<std::int64_t> cell_source; ///< index of the cell, or of its unrefined ancestor, in the file
   std::vector<std::array<std::int32_t, 3>> facets; ///< in physical groups of the file, as FileMesh has them
   std::vector<std::int32_t> facet_tags;            ///< the group of each
+  std::optional<PlaceInBody> place = std::nullopt; ///< of a slice
+
+  std::int64_t id_of_vertex(std::int32_t v) const { return place ? place->vertex_ids[v] : v; }
+  std::int64_t id_of_cell(std::int64_t c) const { return place ? place->first_cell + c : c; }
+  std::int64_t num_vertices_of_body() const { return place ? place->num_vertices : std::ssize(vertices); }
+  std::int64_t num_cells_of_body() const { return place ? place->num_cells : std::ssize(cells); }
 };
 
 /// The cells of highest dimension of a file: tetrahedra, else triangles.
@@ -55,6 +69,8 @@ struct BoundaryFacet {
 struct Boundary {
   std::vector<BoundaryFacet> facets;
   std::int64_t num_all_facets = 0; ///< interior ones included
+  /// Of a slice: its vertices that lie on the boundary because of facets in other slices.
+  std::vector<std::int32_t> vertices_of_others;
 };
 
 /// Finds the facets that belong to one cell only.

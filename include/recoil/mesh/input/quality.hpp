@@ -7,6 +7,7 @@
 #include <Eigen/Geometry>
 
 #include "recoil/mesh/simplex_mesh.hpp"
+#include "recoil/mesh/sliced_mesh.hpp"
 
 namespace recoil::mesh {
 
@@ -30,5 +31,8 @@ double signed_volume(const std::array<Eigen::Vector3d, 4>& corners, int dim);
 
 /// One entry per body of `mesh`, in the order of body_names.
 std::vector<BodyQuality> body_quality(const SimplexMesh& mesh);
+
+/// That of the whole of a mesh in slices. Collective.
+std::vector<BodyQuality> body_quality(const parallel::Communicator& comm, const SlicedMesh& mesh);
 
 } // namespace recoil::mesh

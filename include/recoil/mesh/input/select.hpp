@@ -18,13 +18,15 @@ struct EmptySelection {
   std::vector<std::int32_t> ids; ///< what it would give
   std::string where;             ///< JSON pointer
   std::string message;           ///< the numbers asked for and the bounding box
+  std::size_t place = 0;         ///< in its list
 };
 
 /// Positions (facet and cell barycentres, vertices) are compared inclusively and without tolerance, except
 /// for `axis`, which takes 1e-9 of the diagonal of the geometry, and `threshold`, which is strict (by default
 /// 1e-7 of the diagonal). A list is searched in order, the first entry that matches gives the id. `box` is
 /// the bounding box of the transformed geometry, to which relative coordinates refer. Entries that would
-/// match nothing even if they were the only ones are added to `empty`.
+/// match nothing even if they were the only ones are added to `empty`; of a slice, those that match nothing
+/// of it. Numbers in files are those of the whole body.
 
 /// Surface ids of the facets of each cell: unselected_facet, interior_facet or the id selected; without
 /// selections that of the physical group of the file. Interior

@@ -37,13 +37,17 @@ void transform_vertices(const AffineMap& map, std::vector<Eigen::Vector3d>& vert
 
 /// Moves the minimum corner to the origin and divides by the largest extent: the mesh then lies in [0, 1]^3,
 /// proportions kept. @throws InputError naming `where` if all vertices coincide.
+/// @param box of all vertices; by default of those given.
 void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where);
+void normalize(std::vector<Eigen::Vector3d>& vertices, const Eigen::AlignedBox3d& box,
+               const std::string& where);
 
 /// Shifts of the copies of a `mesh_array`, the first index outermost: offset * (i, j, k), times the extents
-/// of `box` if relative. `cells`, `vertices`: of what is copied.
+/// of `box` if relative. `cells`, `vertices`: of what is copied, of which `ranks` hold equal parts.
 /// @throws InputError naming `where` for sizes below 1, a wrong count of them, or copies that memory cannot
 /// hold.
 std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen::AlignedBox3d& box, int dim,
-                                          const std::string& where, double cells = 1, double vertices = 1);
+                                          const std::string& where, double cells = 1, double vertices = 1,
+                                          int ranks = 1);
 
 } // namespace recoil::mesh

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "recoil/base/error.hpp"
+#include "recoil/mesh/geometry_spec.hpp"
+#include "recoil/mesh/input/body_mesh.hpp"
+
+namespace recoil::mesh {
+
+/// Runs `act`, whose InputErrors name the file, and puts the entry in front.
+template <class Act>
+auto naming_entry(const GeometrySpec& spec, const Act& act) {
+  try {
+    return act();
+  } catch (const InputError& error) {
+    if (spec.where.empty()) throw;
+    throw InputError(spec.where, error.what());
+  }
+}
+
+/// @throws InputError for an entry without a mesh, and for what bodies cannot have.
+void check_source(const GeometrySpec& spec);
+
+/// @throws InputError if the cells of an entry are not those of the dimension of the scene.
+void check_dimension(const BodyMesh& mesh, int dim, const std::string& where);
+
+/// Facets of cells that are not connected lie on each other where vertices are there twice: a warning. Cells
+/// that overlap have facets on each other that face the same way. @throws InputError for these.
+void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std::string& where);
+
+} // namespace recoil::mesh
