@@ -87,8 +87,8 @@ bool is_nan(std::string_view cell) {
   return std::ranges::equal(cell, std::string_view("nan"), {}, lower);
 }
 
-/// nothing where the cell is no finite number.
-std::optional<double> parsed(std::string_view cell) {
+/// nothing where the cell is no finite number with a decimal point.
+std::optional<double> parsed_with_point(std::string_view cell) {
   if (cell.starts_with('+') && !cell.starts_with("+-")) cell.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
@@ -107,6 +107,16 @@ std::string units_listed(ColumnKind kind) { return list_names(names_of(units_of(
 CsvReader::CsvReader(const parallel::Communicator& comm, const std::filesystem::path& path, UnitSystem units)
     : units_(std::move(units)), text_(read_everywhere(comm, path)), name_(path.string()) {
   read_header();
+}
+
+std::optional<double> CsvReader::parsed(std::string_view cell) const {
+  const auto comma = cell.find(',');
+  if (comma == std::string_view::npos || cell.find_first_of(".,", comma + 1) != std::string_view::npos ||
+      cell.find('.') != std::string_view::npos)
+    return parsed_with_point(cell);
+  std::string with_point(cell);
+  with_point[comma] = '.';
+  return parsed_with_point(with_point);
 }
 
 bool CsvReader::next_line(std::string_view& line) {
@@ -141,7 +151,7 @@ void CsvReader::read_header() {
     }
   split(line);
   if (cells_.back().empty()) cells_.pop_back();
-  if (std::ranges::all_of(cells_, [](auto cell) { return parsed(cell).has_value(); }))
+  if (std::ranges::all_of(cells_, [&](auto cell) { return parsed(cell).has_value(); }))
     fail("there are numbers where the header is expected, a line such as 'time [s], x [mm], y [mm]'; lines "
          "that begin with # are skipped");
   for (const std::string_view cell : cells_) {
@@ -159,7 +169,27 @@ void CsvReader::read_header() {
 bool CsvReader::has(const std::string& name) const { return find(name) < header_.size(); }
 
 std::size_t CsvReader::find(const std::string& name) const {
-  return std::ranges::find(header_, name, &HeaderCell::name) - header_.begin();
+  return std::ranges::find_if(
+             header_, [&](const HeaderCell& cell) { return !cell.is_passed_over && cell.name == name; }) -
+         header_.begin();
+}
+
+std::vector<std::string> CsvReader::rename(const std::vector<std::pair<std::string, std::string>>& names,
+                                           const std::string& unit) {
+  std::vector<std::string> passed_over;
+  for (HeaderCell& cell : header_) {
+    const auto named = std::ranges::find(names, cell.name, &std::pair<std::string, std::string>::first);
+    cell.is_passed_over = named == names.end();
+    if (cell.is_passed_over) {
+      passed_over.push_back(cell.name);
+      continue;
+    }
+    cell.name = named->second;
+    if (cell.has_unit || unit.empty() || cell.name == "time") continue;
+    cell.unit = unit;
+    cell.has_unit = true;
+  }
+  return passed_over;
 }
 
 void CsvReader::take_unit(HeaderCell& cell, const Column& column) const {
@@ -183,11 +213,13 @@ void CsvReader::expect(const std::vector<Column>& columns, const std::vector<std
   }
   const std::vector<std::string> names = names_of(known);
   for (auto cell = header_.begin(); cell != header_.end(); ++cell) {
+    if (cell->is_passed_over) continue;
     const auto column = std::ranges::find(known, cell->name, &Column::name);
     if (column == known.end())
       fail("there is no use for column '" + cell->name + "'" + did_you_mean(cell->name, names) + "; " +
            expected);
-    if (std::find_if(header_.begin(), cell, [&](auto& other) { return other.name == cell->name; }) != cell)
+    if (std::find_if(header_.begin(), cell,
+                     [&](auto& other) { return !other.is_passed_over && other.name == cell->name; }) != cell)
       fail("column '" + cell->name + "' stands there twice; keep one");
     take_unit(*cell, *column);
   }
@@ -209,6 +241,7 @@ void CsvReader::expect(const std::vector<Column>& columns, const std::vector<std
 void CsvReader::require_units_of_all(const std::vector<Column>& known) const {
   std::map<ColumnKind, const HeaderCell*> first;
   for (const HeaderCell& cell : header_) {
+    if (cell.is_passed_over) continue;
     const ColumnKind kind = std::ranges::find(known, cell.name, &Column::name)->kind;
     const HeaderCell& other = *first.emplace(kind, &cell).first->second;
     if (other.has_unit == cell.has_unit) continue;
@@ -240,7 +273,8 @@ std::optional<double> CsvReader::number_or_gap(std::size_t column) const {
   if (cell.empty() || is_nan(cell)) return std::nullopt;
   if (const auto value = parsed(cell)) return *value * header_[column].factor;
   fail("'" + std::string(cell) + "' in column '" + header_[column].name + "' is not a finite number" +
-       (cell.find(',') != std::string_view::npos ? "; write a decimal point" : ""));
+       (cell.find(',') != std::string_view::npos ? "; write a decimal point, and nothing between thousands"
+                                                 : ""));
 }
 
 double CsvReader::number(std::size_t column) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "recoil/base/units.hpp"
@@ -21,8 +22,9 @@ struct Column {
 };
 
 /// A CSV file as instruments and spreadsheets export it: comma, semicolon or tab between the cells, whichever
-/// the header has; empty lines and lines that begin with # are skipped. The header is the first line that is
-/// left, `name`, `name [unit]` or `name (unit)` for each column; numbers with a unit are converted.
+/// the header has; decimals have a point, or a comma where that separates no cells; empty lines and lines
+/// that begin with # are skipped. The header is the first line that is left, `name`, `name [unit]` or `name
+/// (unit)` for each column; numbers with a unit are converted.
 class CsvReader {
 public:
   /// Reads file and header. Collective; only rank 0 touches the file. @throws InputError "file:line: .." on
@@ -34,6 +36,13 @@ public:
   /// are refused, and units that do not belong to a column or that only some columns of a kind have.
   void expect(const std::vector<Column>& columns, const std::vector<std::vector<Column>>& one_of);
   bool has(const std::string& name) const;
+  /// Gives columns of a file that has names of its own those of this program, before expect(); columns that
+  /// are not named are passed over. @param names pairs of the written and the new name, which the file may
+  /// lack.
+  /// @param unit of the renamed columns that have none; empty: none. @returns the columns that are passed
+  /// over.
+  std::vector<std::string> rename(const std::vector<std::pair<std::string, std::string>>& names,
+                                  const std::string& unit);
   /// The number of a column, for what follows. @pre has(name).
   std::size_t find(const std::string& name) const;
 
@@ -54,12 +63,13 @@ public:
 private:
   struct HeaderCell {
     std::string name, unit; ///< as written; empty: none
-    bool has_unit = false;
+    bool has_unit = false, is_passed_over = false;
     double factor = 1; ///< units of the result per unit
   };
 
   bool next_line(std::string_view& line);
   void split(std::string_view line);
+  std::optional<double> parsed(std::string_view cell) const;
   void read_header();
   void take_unit(HeaderCell& cell, const Column& column) const;
   void require_units_of_all(const std::vector<Column>& known) const;

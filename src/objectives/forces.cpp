@@ -16,11 +16,11 @@ class ContactForces final : public Observable<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
-  ContactForces(Region<dim> region, potentials::ContactState<dim>& contact, double stiffness,
-                ObstacleMotion obstacles)
-      : Observable<dim>(region.comm(), dim, this->count(contact.surface().num_owned())),
-        region_(std::move(region)), contact_(&contact), barrier_(contact), stiffness_(stiffness),
-        obstacles_(std::move(obstacles)) {}
+  ContactForces(Region<dim> region, std::shared_ptr<potentials::ContactState<dim>> contact, double stiffness,
+                ObstacleMotion obstacles, std::vector<char> nodes)
+      : Observable<dim>(region.comm(), dim, this->count(contact->surface().num_owned())),
+        region_(std::move(region)), contact_(std::move(contact)), barrier_(*contact_), stiffness_(stiffness),
+        obstacles_(std::move(obstacles)), nodes_(std::move(nodes)) {}
 
   std::vector<Quantity> depends_on() const override {
     std::vector<Quantity> all = barrier_.quantities();
@@ -58,14 +58,16 @@ private:
   }
   bool selects(LocalIndex v) const {
     const auto& surface = contact_->surface();
-    return surface.node(v) >= 0 && std::ranges::binary_search(region_.bodies, surface.vertices()[v].body);
+    return surface.node(v) >= 0 && (nodes_.empty() || nodes_[surface.node(v)] != 0) &&
+           std::ranges::binary_search(region_.bodies, surface.vertices()[v].body);
   }
 
   Region<dim> region_;
-  potentials::ContactState<dim>* contact_;
+  std::shared_ptr<potentials::ContactState<dim>> contact_;
   potentials::BarrierPotential<dim> barrier_;
   double stiffness_;
   ObstacleMotion obstacles_;
+  std::vector<char> nodes_; ///< per owned node: it counts; empty: all do
 };
 
 template <int dim>
@@ -153,13 +155,14 @@ private:
 } // namespace
 
 template <int dim>
-std::unique_ptr<Observable<dim>> observe_contact_forces(Region<dim> region,
-                                                        potentials::ContactState<dim>& contact,
-                                                        double stiffness, ObstacleMotion obstacles) {
+std::unique_ptr<Observable<dim>>
+observe_contact_forces(Region<dim> region, std::shared_ptr<potentials::ContactState<dim>> contact,
+                       double stiffness, ObstacleMotion obstacles, std::vector<char> nodes) {
   if (!(stiffness > 0) || !std::isfinite(stiffness))
     throw InputError("contact_force_norm: barrier stiffness " + std::to_string(stiffness) +
                      "; it must be positive");
-  return std::make_unique<ContactForces<dim>>(std::move(region), contact, stiffness, std::move(obstacles));
+  return std::make_unique<ContactForces<dim>>(std::move(region), std::move(contact), stiffness,
+                                              std::move(obstacles), std::move(nodes));
 }
 
 template <int dim>
@@ -169,7 +172,8 @@ std::unique_ptr<Observable<dim>> observe_reaction(Reaction<dim> reaction) {
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template std::unique_ptr<Observable<dim>> observe_contact_forces(                                          \
-      Region<dim>, potentials::ContactState<dim>&, double, ObstacleMotion);                                  \
+      Region<dim>, std::shared_ptr<potentials::ContactState<dim>>, double, ObstacleMotion,                   \
+      std::vector<char>);                                                                                    \
   template std::unique_ptr<Observable<dim>> observe_reaction(Reaction<dim>);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)

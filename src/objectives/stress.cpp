@@ -29,11 +29,28 @@ public:
   }
 };
 
-/// J = int j dX of a function of the stress.
+/// P : grad u.
 template <int dim>
-class StressIntegral final : public Objective<dim> {
+class StressWork final : public PointFunction<dim> {
+  using Matrix = potentials::SquareMatrix<dim>;
+
 public:
-  StressIntegral(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic, OfStress<dim> j)
+  double value(const PointState<dim>& point) const override {
+    return point.P.cwiseProduct(point.F - Matrix::Identity()).sum();
+  }
+  typename PointFunction<dim>::Derivatives derivatives(const PointState<dim>& point) const override {
+    typename PointFunction<dim>::Derivatives result;
+    result.by_F = point.P;
+    result.by_P = point.F - Matrix::Identity();
+    return result;
+  }
+};
+
+/// J = int j dX of a function of what the laws say at a point.
+template <int dim, class Function>
+class PointIntegral final : public Objective<dim> {
+public:
+  PointIntegral(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic, Function j)
       : name_(name), cells_(name, std::move(region), std::move(elastic)), j_(std::move(j)) {}
 
   std::string_view name() const override { return name_; }
@@ -47,7 +64,7 @@ public:
 private:
   std::string_view name_;
   ElasticCells<dim> cells_;
-  OfStress<dim> j_;
+  Function j_;
 };
 
 /// The rest volume.
@@ -93,8 +110,14 @@ std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim> region, ElasticPot
                                                   double limit, StressMeasure measure) {
   if (!(limit >= 0) || !std::isfinite(limit))
     throw InputError("stress_bound: limit = " + std::to_string(limit) + " Pa; it must not be negative");
-  return std::make_unique<StressIntegral<dim>>("stress_bound", std::move(region), std::move(elastic),
-                                               OfStress<dim>(squared_excess(limit), measure));
+  return std::make_unique<PointIntegral<dim, OfStress<dim>>>(
+      "stress_bound", std::move(region), std::move(elastic), OfStress<dim>(squared_excess(limit), measure));
+}
+
+template <int dim>
+std::unique_ptr<Objective<dim>> make_compliance(Region<dim> region, ElasticPotentials<dim> elastic) {
+  return std::make_unique<PointIntegral<dim, StressWork<dim>>>("compliance", std::move(region),
+                                                               std::move(elastic), StressWork<dim>());
 }
 
 template <int dim>
@@ -113,6 +136,7 @@ std::unique_ptr<Observable<dim>> observe_elastic_energy(Region<dim> region, Elas
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template std::unique_ptr<Objective<dim>> make_stress_norm(Region<dim>, ElasticPotentials<dim>, double,     \
                                                             StressMeasure);                                  \
+  template std::unique_ptr<Objective<dim>> make_compliance(Region<dim>, ElasticPotentials<dim>);             \
   template std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim>, ElasticPotentials<dim>, double,    \
                                                              StressMeasure);                                 \
   template std::unique_ptr<Objective<dim>> make_max_stress(Region<dim>, ElasticPotentials<dim>, double,      \

@@ -103,6 +103,8 @@ std::map<std::string, Entry<dim>> entries() {
                          [](Scene& on) { return make_stress_bound<dim>(region(on), elastic(on), 10); }};
   all["elastic_energy"] = {{{"body", "upper"}},
                            [](Scene& on) { return make_elastic_energy<dim>(region(on, {1}), elastic(on)); }};
+  all["compliance"] = {{{"body", "upper"}},
+                       [](Scene& on) { return make_compliance<dim>(region(on, {1}), elastic(on)); }};
   all["target_displacement"] = {{{"reference", "reference.h5"}, {"over", "boundary"}}, [=](Scene& on) {
                                   return make_target_displacement<dim>(region(on), reference(on), boundary);
                                 }};

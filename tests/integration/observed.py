@@ -140,7 +140,7 @@ def wrong_data(wrong):
             ("time,x [mm],y\n" + rows, "column 'x' has the unit 'mm' and column 'y' none"),
             ("time,x [mm],y [mm],sd\n0,0,0,1\n", "and column 'sd' none; write the unit of both"),
             ("time,x [mm,y\n" + rows, "'x [mm' is no column"),
-            ("time;x;y\n0;0,5;0,5\n", "wrong.csv:2: '0,5' in column 'x' is not a finite number; write a decimal point"),
+            ("time;x;y\n0;1.000,5;0,5\n", "wrong.csv:2: '1.000,5' in column 'x' is not a finite number; write a decimal point"),
             ("time,x,y\n0,0,0\n0.016,0\n", "wrong.csv:3: the row has 2 columns, the header 3"),
             ("time,x,y\n0,0,5,0,5\n", "wrong.csv:2: the row has 5 columns", "numbers are written with a decimal point"),
             ("time,x,y\n# next\n\n0,0,lost\n", "wrong.csv:4: 'lost' in column 'y' is not a finite number"),

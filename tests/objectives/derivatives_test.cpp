@@ -1,4 +1,5 @@
 #include "objectives/surfaces.hpp"
+#include "recoil/objectives/camera.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/observation_times.hpp"
 #include "recoil/objectives/shape.hpp"
@@ -42,6 +43,9 @@ void check_stress() {
     check_objective<dim>(
         [&](const Scene<dim>& scene) { return make_elastic_energy<dim>(scene.region(bodies), scene.laws()); },
         with_bodies("elastic_energy", bodies));
+    check_objective<dim>(
+        [&](const Scene<dim>& scene) { return make_compliance<dim>(scene.region(bodies), scene.laws()); },
+        with_bodies("compliance", bodies));
   }
 }
 TEST(Derivatives, Stress2D) { check_stress<2>(); }
@@ -157,6 +161,50 @@ void check_markers() {
       [&](const Scene<dim>& scene) { return make_displacement_field<dim>(scene.space, markers); },
       "displacement_field");
 }
+/// The same points as a camera sees them, which stands anywhere.
+template <int dim>
+void check_camera() {
+  using Point = typename Scene<dim>::Point;
+  const Scene<dim> rest(MPI_COMM_WORLD);
+  std::vector<MaterialPoint<dim>> points;
+  CameraView<dim> view;
+  view.pose.rotation = camera_rotation<dim>(dim == 2 ? std::vector{0.7} : std::vector{0.4, -0.5, 0.6});
+  view.pose.translation = Point::Constant(0.3);
+  for (const double place : {-0.4, -0.1, 0.05, 0.35, 1.1, 1.5, 1.77}) {
+    Point position = Point::Constant(0.25 * place);
+    position[0] = place;
+    position[dim - 1] += 0.1 * std::sin(17 * place);
+    points.push_back(locate<dim>(rest.space.mesh(), place > 0.75 ? 1 : 0, position, "m"));
+    auto track = moving_track<dim>();
+    track.samples[1].position *= place;
+    track.samples[0].inverse_sd[1] *= 1.5;
+    view.tracks.push_back(track);
+    view.rest.push_back(view.pose.rotation * position + view.pose.translation);
+  }
+  for (const bool is_fitted : {false, true}) {
+    view.is_fitted = is_fitted;
+    check_objective<dim>(
+        [&](const Scene<dim>& scene) {
+          return make_misfit<dim>(
+              "displacement_field",
+              observe_by_camera<dim>(observe_points<dim>(scene.space, PointVector::position, points), view),
+              Comparison<dim>{{{}, {"ux", "uy", "uz"}}, view.tracks});
+        },
+        is_fitted ? "a camera whose pose is fitted" : "a camera");
+  }
+  view.tracks[0].samples[0].inverse_sd[0] = 0;
+  check_objective<dim>(
+      [&](const Scene<dim>& scene) {
+        return make_misfit<dim>(
+            "displacement_field",
+            observe_by_camera<dim>(observe_points<dim>(scene.space, PointVector::position, points), view),
+            Comparison<dim>{{{}, {"ux", "uy", "uz"}}, view.tracks});
+      },
+      "a camera whose pose is fitted, with gaps");
+}
+TEST(Derivatives, Camera2D) { check_camera<2>(); }
+TEST(Derivatives, Camera3D) { check_camera<3>(); }
+
 TEST(Derivatives, Markers2D) { check_markers<2>(); }
 TEST(Derivatives, Markers3D) { check_markers<3>(); }
 

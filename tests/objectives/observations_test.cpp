@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/objectives/displacement_files.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::objectives {
@@ -160,7 +162,77 @@ TEST_F(Observations, FieldsHaveATrackForEachRestPosition) {
       wrong("time,x,y,ux,uy\n0,,2,3,4\n"),
       HasSubstr(":2: '' in column 'x' is not a finite number, and only what is observed may be missing"));
   EXPECT_THAT(wrong("time,x,y,ux,uy\n0,1,2,,\n"), HasSubstr("no observation"));
-  EXPECT_THAT(wrong("time,x,y,ux,uy,uz\n0,1,2,3,4,5\n"), HasSubstr("no use for column 'uz'"));
+  EXPECT_THAT(wrong("time,x,y,ux\n0,1,2,3\n"),
+              HasSubstr(":1: no columns of positions at rest and displacements"));
+}
+
+/// Exports of programs name and order columns as they do, and hold more than is read.
+TEST_F(Observations, ExportsOfImageCorrelations) {
+  const auto read = [&](const std::string& content, DisplacementFiles from = {.has_one_time = true}) {
+    from.files = {file(content)};
+    return read_displacement_files<2>(comm_, from);
+  };
+  const std::map<std::string, std::string> exports{
+      {"VIC-3D",
+       "\"x\",\"y\",\"sigma\",\"X [mm]\",\"Y [mm]\",\"Z [mm]\",\"U [mm]\",\"V [mm]\",\"W [mm]\",\"exx [1]\"\n"
+       "100,200,0.01,1,2,9,0.25,-0.5,7,1e-3\n101,200,-1,1.5,2,9,0,0,0,0\n"},
+      {"GOM", "Index;coor.X [mm];coor.Y [mm];coor.Z [mm];disp.X [mm];disp.Y [mm];disp.Z [mm]\n"
+              "7;1,0;2,0;9,0;0,25;-0,5;7,0\n"},
+      {"MatchID",
+       "coor.X [mm],coor.Y [mm],disp.Horizontal Displacement U [mm],disp.Vertical Displacement V [mm]\n"
+       "1,2,0.25,-0.5\n"},
+      {"VIC-2D", "x,y,u,v,x_c [mm],y_c [mm],u_c [mm],v_c [mm]\n100,200,3,4,1,2,0.25,-0.5\n"},
+      {"DaVis", "x [mm];y [mm];z [mm];Vx [mm];Vy [mm];Vz [mm];isValid\n1;2;9;0,25;-0,5;7;1\n"}};
+  for (const auto& [program, content] : exports) {
+    const auto points = read(content, {.has_one_time = true, .sd = 1e-6});
+    ASSERT_EQ(points.size(), 1U) << program;
+    EXPECT_NEAR((points[0].rest - Eigen::Vector2d(1e-3, 2e-3)).norm(), 0, 1e-17) << program;
+    const auto sample = points[0].track.at(12);
+    EXPECT_NEAR((sample.position - Eigen::Vector2d(2.5e-4, -5e-4)).norm(), 0, 1e-18) << program;
+    EXPECT_EQ(sample.inverse_sd, Eigen::Vector2d::Constant(1 / 1e-6)) << program;
+    EXPECT_TRUE(points[0].track.has_sd);
+  }
+  const auto ncorr = read("x,y,u,v,exx\n1,2,0.25,-0.5,0\n", {.has_one_time = true, .unit = "mm"});
+  EXPECT_NEAR(ncorr[0].track.at(0).position[0], 2.5e-4, 1e-18);
+  EXPECT_EQ(ncorr[0].track.at(0).inverse_sd[0], 1);
+  EXPECT_FALSE(ncorr[0].track.has_sd);
+}
+
+TEST_F(Observations, AFileForEachStage) {
+  if (comm_.rank() == 0) {
+    std::ofstream(folder_ / "first.csv") << "X,Y,U,V\n1,2,3,4\n5,6,7,8\n";
+    std::ofstream(folder_ / "second.csv") << "X,Y,U,V\n5,6,7.5,8.5\n";
+  }
+  comm_.barrier();
+  const DisplacementFiles stages{.files = {folder_ / "first.csv", folder_ / "second.csv"}, .times = {0.5, 2}};
+  const auto points = read_displacement_files<2>(comm_, stages);
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].track.times, std::vector<double>{0.5});
+  EXPECT_EQ(points[1].track.times, (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(points[1].track.samples[1].position, Eigen::Vector2d(7.5, 8.5));
+}
+
+TEST_F(Observations, WrongExportsAreNamedWithLineAndCure) {
+  const auto wrong = [&](const std::string& content, DisplacementFiles from = {.has_one_time = true}) {
+    from.files = {file(content)};
+    return refusal_of([&] { read_displacement_files<2>(comm_, from); });
+  };
+  const std::string twice = "x,y,u,v\n1,2,3,4\n1,2,3,4\n";
+  EXPECT_THAT(wrong(twice), HasSubstr(":3: this point is there a second time; keep one row for each"));
+  EXPECT_THAT(wrong(twice, {.times = {1}}), HasSubstr(":3: this point is there a second time"));
+  EXPECT_THAT(wrong("x,y,u,v\n1,2,3,4\n", {}),
+              HasSubstr(":1: column 'time' is missing; a file per time takes `stages` and their `times`"));
+  EXPECT_THAT(wrong("X,Y,V\n1,2,3\n"), HasSubstr("VIC-3D (X, U), GOM (coor.X, disp.X)"));
+  EXPECT_THAT(
+      wrong("x;y;u;v\n1;2;1.234,5;4\n"),
+      HasSubstr(":2: '1.234,5' in column 'ux' is not a finite number; write a decimal point, and nothing "
+                "between thousands"));
+  EXPECT_THAT(wrong("X [mm],Y [mm],U [px],V [px]\n1,2,3,4\n"),
+              HasSubstr(":1: 'px' is no unit of column 'ux'"));
+  EXPECT_THAT(wrong("X [mm],Y [mm],U,V\n1,2,3,4\n"), HasSubstr("has the unit 'mm' and column"));
+  EXPECT_THAT(wrong("X,Y,U,V,sigma\n1,2,3,4,-1\n"), HasSubstr(":2: no observation follows the header"));
+  EXPECT_THAT(wrong("X,Y,U,V,sigma\n1,2,3,4,bad\n"), HasSubstr(":2: 'bad' in column 'sigma'"));
+  EXPECT_THAT(wrong("1,2,3,4\n"), HasSubstr(":1: there are numbers where the header is expected"));
 }
 
 TEST_F(Observations, RefusalsNameFileAndLine) {
@@ -195,8 +267,8 @@ TEST_F(Observations, RefusalsNameFileAndLine) {
               HasSubstr("points.csv:3: the row has 2 columns, the header 3"));
   EXPECT_THAT(refusal<2>("time,x,y\n0,1,5,2,5\n"),
               HasSubstr(":2: the row has 5 columns, the header 3; numbers are written with a decimal point"));
-  EXPECT_THAT(refusal<2>("time;x;y\n0;1,5;2,5\n"),
-              HasSubstr(":2: '1,5' in column 'x' is not a finite number; write a decimal point"));
+  EXPECT_THAT(refusal<2>("time;x;y\n0;1.000,5;2,5\n"),
+              HasSubstr(":2: '1.000,5' in column 'x' is not a finite number; write a decimal point"));
   EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n\n1,2\n"), HasSubstr(":4: the row has 2 columns"));
   EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n# a remark\n0,2,3\n"),
               HasSubstr(":4: time 0 does not come after"));

@@ -93,9 +93,10 @@ std::unique_ptr<Objective<dim>> make_elastic_energy(Region<dim> region, ElasticP
 template <int dim>
 std::unique_ptr<Objective<dim>>
 make_contact_force_norm(Region<dim> region, potentials::ContactState<dim>& contact, double stiffness,
-                        ObstacleMotion obstacles = nullptr) {
-  return make_square<dim>("contact_force_norm", observe_contact_forces<dim>(std::move(region), contact,
-                                                                            stiffness, std::move(obstacles)));
+                        ObstacleMotion obstacles = nullptr, std::vector<char> nodes = {}) {
+  return make_square<dim>("contact_force_norm",
+                          observe_contact_forces<dim>(std::move(region), {std::shared_ptr<void>(), &contact},
+                                                      stiffness, std::move(obstacles), std::move(nodes)));
 }
 template <int dim>
 std::unique_ptr<Objective<dim>> make_reaction_force(const fem::FunctionSpace<dim>& space,

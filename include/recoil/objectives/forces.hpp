@@ -15,17 +15,19 @@ namespace recoil::objectives {
 using ObstacleMotion = std::function<std::vector<double>(double time)>;
 
 /// The forces f = -stiffness dB/dx of the barrier on the owned surface vertices [N], zero on bodies outside
-/// of the region and on obstacles; dim numbers each. Friction, which depends on two states, is not part of
-/// them. The contact is updated to each state that is looked at, and left there. Without tangents.
-/// @param contact of the problem; must outlive it.
+/// of the region, on nodes that do not count and on obstacles; dim numbers each. Friction, which depends on
+/// two states, is not part of them. The contact is updated to each state that is looked at, and left there.
+/// Without tangents.
+/// @param contact that of the problem, whose owner outlives the observable, or one with a barrier of its own.
 /// @param stiffness the constant factor of the barrier in the potential G is the gradient of, without the
 /// scale of a time step.
-/// @param obstacles null where no obstacle moves. Not collective.
+/// @param obstacles null where no obstacle moves.
+/// @param nodes per owned node of the space, whether it counts; empty: all. Not collective.
 /// @throws InputError unless stiffness > 0.
 template <int dim>
-std::unique_ptr<Observable<dim>> observe_contact_forces(Region<dim> region,
-                                                        potentials::ContactState<dim>& contact,
-                                                        double stiffness, ObstacleMotion obstacles = nullptr);
+std::unique_ptr<Observable<dim>>
+observe_contact_forces(Region<dim> region, std::shared_ptr<potentials::ContactState<dim>> contact,
+                       double stiffness, ObstacleMotion obstacles = nullptr, std::vector<char> nodes = {});
 
 /// What bears a force: R = sum_a d . sum_k c_k dPhi_k/du_a over some nodes or particles a, with a unit
 /// vector d.

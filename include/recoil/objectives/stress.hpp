@@ -49,4 +49,11 @@ std::unique_ptr<Objective<dim>> make_max_stress(Region<dim> region, ElasticPoten
 template <int dim>
 std::unique_ptr<Observable<dim>> observe_elastic_energy(Region<dim> region, ElasticPotentials<dim> elastic);
 
+/// J = int P : grad u dX [J (per unit thickness in 2D)], P the first Piola-Kirchhoff stress. In equilibrium
+/// without prescribed displacements other than zero that is the work f.u of the loads f at the end of their
+/// way, the compliance of topology optimisation [Bendsoe and Sigmund 2004, section 1.1], and of laws of
+/// linear theory twice the elastic energy. Refusals as make_stress_norm. Collective.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_compliance(Region<dim> region, ElasticPotentials<dim> elastic);
+
 } // namespace recoil::objectives

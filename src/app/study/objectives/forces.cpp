@@ -11,9 +11,19 @@ namespace recoil::app {
 namespace {
 
 struct ContactForceNorm final : ObjectiveOf<ContactForceNorm> {
-  explicit ContactForceNorm(const Item&) {}
+  explicit ContactForceNorm(const Item& entry) {
+    if (entry.has("boundary")) facets = facets_of(entry);
+    if (entry.has("distance")) distance = entry["distance"].number();
+  }
 
+  std::map<std::string, ObservableKind> asks_also() const override {
+    std::map<std::string, ObservableKind> more;
+    if (facets) more.emplace("boundary", ObservableKind::boundary);
+    if (distance) more.emplace("distance", ObservableKind::surfaces);
+    return more;
+  }
   void check(const ExperimentScene& at) const override {
+    if (facets) require_surface_ids(at, *this, *facets);
     if (!at.scene.contact.enabled)
       at.fail(where, "type",
               "contact_force_norm needs contact: set contact/enabled to true in " + at.scene.file.string());
@@ -26,8 +36,11 @@ struct ContactForceNorm final : ObjectiveOf<ContactForceNorm> {
 
   template <int dim>
   auto make(const Observables<dim>& at) const {
-    return objectives::make_square<dim>(type->name, at.contact_forces(bodies));
+    return objectives::make_square<dim>(type->name, at.contact_forces({bodies, facets, distance}));
   }
+
+  std::optional<potentials::FacetSelection> facets;
+  std::optional<double> distance;
 };
 
 class ReactionForce final : public ObservedObjectiveOf<ReactionForce> {
@@ -166,10 +179,22 @@ std::vector<ObjectiveType> forces_objectives() {
                       .types = integer,
                       .doc = "Id of a boundary with prescribed displacements."},
       obstacle_key{.pattern = "/objectives/*/obstacle", .types = text, .doc = "Name of an obstacle."};
+  Key facets_key = boundary_key;
+  facets_key.doc = "Surface id, or list of them, of the nodes that count.";
+  const Key distance_key{
+      .pattern = "/objectives/*/distance",
+      .types = number,
+      .implied = "the contact of the run",
+      .range = positive,
+      .unit = "m",
+      .doc =
+          "Forces of another barrier are taken: the plain one with this dhat and stiffness 1, which bodies "
+          "feel before they touch."};
   return {
       {.name = "contact_force_norm",
-       .doc = "sum over the nodes of |f|^2, f the force of contact without friction.",
-       .keys = {body_key, time_key},
+       .doc = "sum over the nodes of |f|^2, f the force of contact without friction, or of another barrier "
+              "with a `distance` of its own.",
+       .keys = {body_key, facets_key, time_key, distance_key},
        .read = ContactForceNorm::read,
        .asks = ObservableKind::contact_forces},
       {.name = "reaction_force",

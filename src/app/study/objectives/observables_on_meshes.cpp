@@ -161,10 +161,12 @@ public:
     return support.boundary ? travel_of_boundary(discrete, support, time)
                             : travel_of_obstacle(discrete, support, time);
   }
-  Made contact_forces(const Bodies& bodies) const override {
+  Made contact_forces(const ContactForces& forces) const override {
     return objectives::observe_contact_forces<dim>(
-        region(bodies), *problem_.contact, barrier_stiffness(discrete),
-        [motion = &problem_.obstacle_motion](double at) { return (*motion)(at, 1); });
+        region(forces.bodies), forces.distance ? barrier_within(*forces.distance) : barrier_of_run(),
+        forces.distance ? 1 : barrier_stiffness(discrete),
+        [motion = &problem_.obstacle_motion](double at) { return (*motion)(at, 1); },
+        forces.facets ? nodes_on(*forces.facets) : std::vector<char>());
   }
   Made elastic_energy(const Bodies& bodies) const override {
     return objectives::observe_elastic_energy<dim>(region(bodies),
@@ -172,6 +174,23 @@ public:
   }
 
 private:
+  using Contact = std::shared_ptr<potentials::ContactState<dim>>;
+  Contact barrier_of_run() const { return {std::shared_ptr<void>(), problem_.contact.get()}; }
+  Contact barrier_within(double distance) const {
+    potentials::ContactParameters<dim> parameters;
+    parameters.dhat = distance;
+    parameters.planes = problem_.contact->parameters().planes;
+    return std::make_shared<potentials::ContactState<dim>>(
+        std::make_unique<const surface::Surface<dim>>(problem_.contact->surface()), std::move(parameters));
+  }
+  std::vector<char> nodes_on(const potentials::FacetSelection& facets) const {
+    std::vector<char> nodes(discrete.space().num_owned_nodes(), 0);
+    for (const std::int32_t id : facets.ids) {
+      const std::vector<char> more = solvers::nodes_on_boundary(discrete.space(), id);
+      for (std::size_t node = 0; node < nodes.size(); ++node) nodes[node] |= more[node];
+    }
+    return nodes;
+  }
   void add_boundary(const Support<dim>& support, objectives::Reaction<dim>& reaction) const {
     reaction.nodes = solvers::nodes_on_boundary(discrete.space(), *support.boundary);
     reaction.summands =

@@ -426,8 +426,8 @@ public:
                               number_of_obstacle(scene(), *problem_.particles, support.obstacle),
                               support.direction, time);
   }
-  Made contact_forces(const Bodies& bodies) const override {
-    return observe_particle_contact(problem_, particles_of(bodies));
+  Made contact_forces(const ContactForces& forces) const override {
+    return observe_particle_contact(problem_, particles_of(forces.bodies));
   }
   Made elastic_energy(const Bodies& bodies) const override {
     return observe_bond_energy(problem_, flags_of(bodies));

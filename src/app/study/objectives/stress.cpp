@@ -62,6 +62,14 @@ struct MaxStress final : StressPower<MaxStress> {
   }
 };
 
+struct Compliance final : ObjectiveOf<Compliance> {
+  explicit Compliance(const Item&) {}
+  template <int dim>
+  auto make(const Observables<dim>& at) const {
+    return objectives::make_compliance<dim>(region_of(at, bodies), elastic_potentials(elements_of(at)));
+  }
+};
+
 struct ElasticEnergy final : ObjectiveOf<ElasticEnergy> {
   explicit ElasticEnergy(const Item&) {}
   template <int dim>
@@ -88,6 +96,13 @@ std::vector<ObjectiveType> stress_objectives() {
            .keys = {body_key, time_key},
            .read = ElasticEnergy::read,
            .asks = ObservableKind::elastic_energy},
+          {.name = "compliance",
+           .doc = "int P : grad u over the rest volume, P the first Piola-Kirchhoff stress: in equilibrium, "
+                  "where nothing is moved by its boundary, the work f.u of the loads f, of laws of linear "
+                  "theory twice the elastic energy.",
+           .keys = {body_key, time_key},
+           .read = Compliance::read,
+           .asks = ObservableKind::stress},
           {.name = "max_stress",
            .doc = "(int |S|^p / V)^(1/p), V the rest volume: a smooth maximum of |S|, from below. With v the "
                   "volume of the element where |S| is largest it is at least (v / V)^(1/p) times that in "

@@ -224,6 +224,15 @@ private:
   std::vector<double> block_; ///< of this rank, in the order of the file
 };
 
+/// One displacement for all nodes and times.
+template <int dim>
+objectives::ReferenceField uniform_reference(const Observables<dim>& at, const std::vector<double>& value) {
+  linalg::Vector field(at.node_vectors());
+  const auto entries = field.write_local();
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = value[i % dim];
+  return objectives::constant_reference({entries.begin(), entries.end()});
+}
+
 /// Opens the reference at `path`:
 /// - a run folder, linear in time between its stored states. Its mesh must have the cells of `mesh` at the
 ///   same places, in whatever order; with `other_shape` it may also be a run of another shape, node by node.
@@ -248,10 +257,14 @@ open_reference(const Specimen<dim>& at, const std::filesystem::path& path, const
 
 /// target_displacement, target_position.
 struct NodalTarget final : ObjectiveOf<NodalTarget> {
-  explicit NodalTarget(const Item& entry)
-      : positions(entry["type"].text() == "target_position"), path(entry["reference"].text()) {
+  explicit NodalTarget(const Item& entry) : positions(entry["type"].text() == "target_position") {
     read_surface(entry);
     read_components(entry);
+    if (entry["reference"].is_list()) {
+      uniform = entry["reference"].numbers();
+      return;
+    }
+    path = entry["reference"].text();
     if (std::filesystem::is_directory(path) && !std::filesystem::exists(path / "scene.json"))
       entry["reference"].fail(
           path.string() +
@@ -260,6 +273,7 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
   }
 
   void check_dimension(int dim) const override {
+    if (!uniform.empty()) require_count(uniform.size(), dim, dim, where.of("reference"), "a displacement");
     if (std::ranges::any_of(components, [&](int axis) { return axis >= dim; }))
       throw InputError(where.of("components"), "there is no z component in 2D; take \"x\", \"y\" or both");
   }
@@ -267,6 +281,7 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
     if (facets) require_surface_ids(at, *this, *facets);
   }
   std::vector<std::filesystem::path> files() const override {
+    if (!uniform.empty()) return {};
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return {path / "trajectory" / "manifest.json"};
     return {path};
@@ -283,19 +298,21 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
       return parameter.kind->changes(parameters::quantities::vertices) && parameter.acts_in(at.experiment);
     });
     const std::shared_ptr<const NodalReference<dim>> reference =
-        open_reference<dim>(at, path, where.of("reference"), positions, positions && shape);
+        uniform.empty() ? open_reference<dim>(at, path, where.of("reference"), positions, positions && shape)
+                        : nullptr;
     return [this, reference](const Observables<dim>& at) {
-      reference->check_interval(observed_interval(*this, at.scene().time));
+      if (reference) reference->check_interval(observed_interval(*this, at.scene().time));
       return objectives::make_square<dim>(
           type->name,
           at.deviation(type->name, bodies,
                        positions ? objectives::VectorField::position : objectives::VectorField::displacement,
-                       reference->on(at), facets, components));
+                       reference ? reference->on(at) : uniform_reference(at, uniform), facets, components));
     };
   }
 
   bool positions;
   std::filesystem::path path;                       ///< run folder or HDF5 file
+  std::vector<double> uniform;                      ///< in its place, one displacement for all nodes [m]
   std::optional<potentials::FacetSelection> facets; ///< of the boundary; none: over the volume
   std::vector<int> components;                      ///< that are compared; none: all
 
@@ -316,7 +333,22 @@ private:
   }
 };
 
-std::vector<Key> nodal_target_keys() {
+std::vector<Key> nodal_target_keys(bool positions) {
+  Key reference{.pattern = "/objectives/*/reference",
+                .types = path | folder,
+                .required = true,
+                .doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them "
+                       "[m], one row per node in [file order](#file-order), for all times; see "
+                       "[below](#references)."};
+  if (!positions) {
+    reference.types |= list;
+    reference.items = number;
+    reference.length = {2, 3};
+    reference.unit = "m";
+    reference.doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], "
+                    "one row per node in [file order](#file-order), for all times (see "
+                    "[below](#references)), or one displacement for all nodes and times.";
+  }
   return {body_key,
           time_key,
           {.pattern = "/objectives/*/over",
@@ -332,12 +364,7 @@ std::vector<Key> nodal_target_keys() {
            .implied = "all",
            .choices = "[\"x\", \"y\", \"z\"]",
            .doc = "Those of the vectors that are compared."},
-          {.pattern = "/objectives/*/reference",
-           .types = path | folder,
-           .required = true,
-           .doc =
-               "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
-               "row per node in [file order](#file-order), for all times; see [below](#references)."}};
+          std::move(reference)};
 }
 
 } // namespace
@@ -345,14 +372,14 @@ std::vector<Key> nodal_target_keys() {
 std::vector<ObjectiveType> target_objectives() {
   return {{.name = "target_displacement",
            .doc = "int |u - u*|^2 with the displacement u* of the reference.",
-           .keys = nodal_target_keys(),
+           .keys = nodal_target_keys(false),
            .read = NodalTarget::read,
            .asks = ObservableKind::field,
            .keeps_mesh = true,
            .sees_place = true},
           {.name = "target_position",
            .doc = "int |X + u - x*|^2 with the position x* of the reference.",
-           .keys = nodal_target_keys(),
+           .keys = nodal_target_keys(true),
            .read = NodalTarget::read,
            .asks = ObservableKind::field,
            .keeps_mesh = true,

@@ -96,6 +96,13 @@ struct Support {
   const Places& where;  ///< for messages
 };
 
+/// Forces of contact that are looked at.
+struct ContactForces {
+  std::vector<std::string> bodies;                  ///< none: all
+  std::optional<potentials::FacetSelection> facets; ///< whose nodes count; none: all
+  std::optional<double> distance; ///< dhat of a barrier of its own of stiffness 1 [m]; none: that of the run
+};
+
 /// What can be seen of the states of one run. Types of objectives say what they ask for, and checks refuse
 /// what a solver does not have: ObservableKind. It need not outlive what it makes; its problem must. Members
 /// are collective, and throw InputError on every rank. No `bodies` are all of them.
@@ -142,7 +149,7 @@ public:
   /// How far a support has moved along its direction at a time [m].
   virtual double travel(const Support<dim>&, double /*time*/) const { lacks_observable(); }
   /// The forces of contact without friction [N], dim numbers for each node or particle, zero on other bodies.
-  virtual Made contact_forces(const Bodies&) const { lacks_observable(); }
+  virtual Made contact_forces(const ContactForces&) const { lacks_observable(); }
   /// Elastic energy, one number [J].
   virtual Made elastic_energy(const Bodies&) const { lacks_observable(); }
 
