@@ -21,9 +21,11 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
   const Scene& scene = loaded.file.scene;
   check_output_fields(scene);
   loaded.solver = &solvers.of(scene);
-  static_cast<LoadedGeometry&>(loaded) = load_geometry(comm, scene.geometry, [&](const auto& entry) {
+  const auto shape = [&](const auto& entry) {
     return loaded.solver->shape ? loaded.solver->shape(scene, entry.name) : loaded.solver->bodies;
-  });
+  };
+  static_cast<LoadedGeometry&>(loaded) = load_geometry(
+      comm, scene.geometry, shape, loaded.solver->takes_slices ? least_cells_in_slices : never_in_slices);
   loaded.solver->check_geometry(comm, loaded);
   return loaded;
 }

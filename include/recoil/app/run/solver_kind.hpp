@@ -52,6 +52,8 @@ struct SolverKind {
   BodyShape bodies = BodyShape::cells;
   /// What a body of a scene is made of, where bodies differ; nullptr: all are as above.
   BodyShape (*shape)(const Scene& scene, const std::string& body) = nullptr;
+  /// Whether large meshes may come as LoadedGeometry::slices.
+  bool takes_slices = false;
   /// Compares a scene with its meshes and completes it (set_dimension()). Collective. @throws InputError on
   /// every rank.
   void (*check_geometry)(const parallel::Communicator& comm, LoadedScene& loaded);

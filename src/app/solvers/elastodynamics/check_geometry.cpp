@@ -13,10 +13,16 @@ namespace recoil::app {
 namespace {
 
 /// The rows of node files, which refer to the meshes as they were read.
-void read_node_values(const mesh::SimplexMesh& mesh, std::vector<DirichletEntry>& entries) {
+void read_node_values(int dim, GlobalIndex num_vertices, std::vector<DirichletEntry>& entries) {
   for (DirichletEntry& entry : entries)
     if (!entry.node_file.empty())
-      entry.nodes = mesh::read_node_values(entry.node_file, mesh.dim, std::ssize(mesh.vertices), entry.where);
+      entry.nodes = mesh::read_node_values(entry.node_file, dim, num_vertices, entry.where);
+}
+
+/// Of the whole deformable mesh, on every rank. Collective.
+GlobalIndex num_vertices(const parallel::Communicator& comm, const LoadedScene& loaded) {
+  if (loaded.slices) return loaded.slices->num_vertices;
+  return comm.max(GlobalIndex(loaded.geometry.deformable.vertices.size()));
 }
 
 /// About half of what runs without contact take per node (docs/performance.md): what is refused would not
@@ -35,7 +41,7 @@ int largest_order(const Scene& scene) {
 void require_memory_of_run(const parallel::Communicator& comm, const LoadedScene& loaded) {
   const Scene& scene = loaded.file.scene;
   const int order = largest_order(scene);
-  const double vertices = comm.max(double(loaded.geometry.deformable.vertices.size()));
+  const double vertices = double(num_vertices(comm, loaded));
   const double nodes = vertices * std::pow(order, loaded.dim);
   const double bytes = nodes * (loaded.dim == 2 ? bytes_per_node_2d : bytes_per_node_3d) / comm.size();
   const MemoryLimit limit = memory_limit(parallel::ranks_on_this_machine(comm));
@@ -56,11 +62,16 @@ void require_memory_of_run(const parallel::Communicator& comm, const LoadedScene
 void check_geometry_of_elements(const parallel::Communicator& comm, LoadedScene& loaded) {
   Scene& scene = loaded.file.scene;
   std::vector<DirichletEntry>& prescribed = scene.boundary_conditions.dirichlet;
+  const GlobalIndex vertices = num_vertices(comm, loaded);
+  const MeshIds ids = loaded.slices ? collect_ids(comm, loaded.slices->share) : MeshIds();
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return set_dimension(scene, loaded.dim);
-    validate_against_mesh(scene, loaded.geometry.deformable, loaded.geometry.obstacles,
-                          loaded.geometry.empty_selections);
-    read_node_values(loaded.geometry.deformable, prescribed);
+    const mesh::AssembledGeometry& meshes = loaded.geometry;
+    if (loaded.slices)
+      validate_against_ids(scene, loaded.dim, ids, meshes.obstacles, meshes.empty_selections);
+    else
+      validate_against_mesh(scene, meshes.deformable, meshes.obstacles, meshes.empty_selections);
+    read_node_values(loaded.dim, vertices, prescribed);
   });
   for (DirichletEntry& entry : prescribed) comm.broadcast(entry.nodes);
   require_memory_of_run(comm, loaded);

@@ -10,12 +10,21 @@ namespace {
 
 std::vector<int> partition_weights(const LoadedScene& loaded) {
   std::vector<int> weights;
-  for (const std::string& name : loaded.geometry.deformable.body_names) {
+  const mesh::SimplexMesh& mesh = loaded.slices ? loaded.slices->share : loaded.geometry.deformable;
+  for (const std::string& name : mesh.body_names) {
     int weight = 1;
     for (int i = 0; i < loaded.dim; ++i) weight *= order_of_body(loaded.file.scene, name);
     weights.push_back(weight);
   }
   return weights;
+}
+
+template <int dim>
+mesh::DistributedMesh<dim> distribute_deformable(const parallel::Communicator& comm, LoadedScene& loaded) {
+  const mesh::PartitionOptions options{partition_weights(loaded)};
+  if (!loaded.slices) return mesh::distribute<dim>(comm, loaded.geometry.deformable, options);
+  const std::vector<int> parts = mesh::partition_slices(comm, *loaded.slices, options);
+  return mesh::distribute_slices<dim>(comm, std::move(*loaded.slices), parts);
 }
 
 } // namespace
@@ -28,11 +37,11 @@ std::vector<int> body_orders(const Scene& scene, const std::vector<std::string>&
 
 template <int dim>
 DistributedGeometry<dim> distribute_geometry(const parallel::Communicator& comm, LoadedScene& loaded) {
-  DistributedGeometry<dim> geometry{
-      mesh::distribute<dim>(comm, loaded.geometry.deformable, {partition_weights(loaded)}),
-      mesh::distribute_obstacles<dim>(comm, loaded.geometry.obstacles)};
+  DistributedGeometry<dim> geometry{distribute_deformable<dim>(comm, loaded),
+                                    mesh::distribute_obstacles<dim>(comm, loaded.geometry.obstacles)};
   // The meshes as read are not needed any more, and rank 0 should not hold them.
   loaded.geometry = {};
+  loaded.slices.reset();
   return geometry;
 }
 

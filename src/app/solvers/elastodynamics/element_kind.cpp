@@ -48,10 +48,12 @@ std::unique_ptr<SolverRun> make_run(const RunStart& start) {
   return std::make_unique<ElementRun<3>>(start);
 }
 
-SceneReport describe(const LoadedScene& loaded) {
-  const mesh::SimplexMesh& mesh = loaded.geometry.deformable;
-  SceneReport report{fmt::format("{} vertices, {} cells", mesh.vertices.size(), mesh.cells.size()), {}};
-  for (const mesh::BodyQuality& body : mesh::body_quality(mesh))
+SceneReport describe(const LoadedScene& loaded, const std::vector<mesh::BodyQuality>& bodies) {
+  const mesh::SimplexMesh& whole = loaded.geometry.deformable;
+  const GlobalIndex vertices = loaded.slices ? loaded.slices->num_vertices : std::ssize(whole.vertices);
+  const GlobalIndex cells = loaded.slices ? loaded.slices->num_cells : std::ssize(whole.cells);
+  SceneReport report{fmt::format("{} vertices, {} cells", vertices, cells), {}};
+  for (const mesh::BodyQuality& body : bodies)
     report.bodies.push_back(fmt::format("{}: order {}, {} cells, volume {:g}, scaled Jacobian {:.3g} at "
                                         "least, {:.3g} on average, edges {:.3g} to "
                                         "{:.3g}",
@@ -62,8 +64,11 @@ SceneReport describe(const LoadedScene& loaded) {
 }
 
 SceneReport validate(const parallel::Communicator& comm, LoadedScene& loaded) {
-  SceneReport report =
-      parallel::collectively(comm, [&] { return comm.rank() == 0 ? describe(loaded) : SceneReport(); });
+  const std::vector<mesh::BodyQuality> bodies = loaded.slices
+                                                    ? mesh::body_quality(comm, *loaded.slices)
+                                                    : mesh::body_quality(loaded.geometry.deformable);
+  SceneReport report = parallel::collectively(
+      comm, [&] { return comm.rank() == 0 ? describe(loaded, bodies) : SceneReport(); });
   if (loaded.dim == 2)
     DiscreteScene<2>(loaded.file.scene, distribute_geometry<2>(comm, loaded)).start();
   else
@@ -83,6 +88,7 @@ const SolverKind elastodynamics{
               .make = []() -> std::unique_ptr<SolverScene> { return std::make_unique<ElementScene>(); },
               .build = build_elements},
     .bodies = BodyShape::cells,
+    .takes_slices = true,
     .check_geometry = check_geometry_of_elements,
     .validate = validate,
     .make_run = make_run};

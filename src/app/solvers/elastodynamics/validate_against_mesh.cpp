@@ -16,47 +16,54 @@ std::string list_ids(const std::set<int>& ids) {
   return text.empty() ? "none" : text;
 }
 
-/// Ids found on the meshes.
-struct MeshIds {
+/// The same, without regard to bodies, and those of obstacles.
+struct SceneIds {
   std::set<int> surface; ///< facets of deformables
-  std::set<int> point;
-  std::set<int> volume;
-  std::set<int> obstacle;
-  std::vector<std::set<int>> body_surface, body_volume; ///< per body
+  std::set<int> point, volume, obstacle;
 };
 
-MeshIds collect_ids(const mesh::SimplexMesh& mesh, std::span<const mesh::SurfaceMesh> obstacles) {
+MeshIds ids_of(const mesh::SimplexMesh& mesh) {
   MeshIds ids;
-  ids.body_surface.resize(mesh.body_names.size());
-  ids.body_volume.resize(mesh.body_names.size());
+  ids.bodies = mesh.body_names;
+  ids.surface.resize(mesh.body_names.size());
+  ids.volume.resize(mesh.body_names.size());
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
     const std::size_t body = mesh.cell_body[cell];
-    ids.body_volume[body].insert(mesh.cell_volume_id[cell]);
+    ids.volume[body].insert(mesh.cell_volume_id[cell]);
     for (int i = 0; i <= mesh.dim; ++i) {
       const int id = mesh.facet_ids[cell][i];
-      if (id != mesh::interior_facet && id != mesh::unselected_facet) ids.body_surface[body].insert(id);
+      if (id != mesh::interior_facet && id != mesh::unselected_facet) ids.surface[body].insert(id);
     }
   }
-  for (const auto& own : ids.body_surface) ids.surface.insert(own.begin(), own.end());
-  for (const auto& own : ids.body_volume) ids.volume.insert(own.begin(), own.end());
   for (const int id : mesh.vertex_point_id)
     if (id != 0) ids.point.insert(id);
-  for (const auto& obstacle : obstacles)
-    if (obstacle.surface_id >= 0) ids.obstacle.insert(obstacle.surface_id);
   return ids;
 }
 
-void check_materials(const Scene& scene, const mesh::SimplexMesh& mesh, const MeshIds& ids) {
-  for (std::size_t body = 0; body < mesh.body_names.size(); ++body)
-    for (const int id : ids.body_volume[body])
-      if (!find_material(scene, mesh.body_names[body], id))
+SceneIds united(const MeshIds& ids, std::span<const mesh::SurfaceMesh> obstacles) {
+  SceneIds all{{}, ids.point, {}, {}};
+  for (const auto& own : ids.surface) all.surface.insert(own.begin(), own.end());
+  for (const auto& own : ids.volume) all.volume.insert(own.begin(), own.end());
+  for (const auto& obstacle : obstacles)
+    if (obstacle.surface_id >= 0) all.obstacle.insert(obstacle.surface_id);
+  return all;
+}
+
+std::set<int> of_all_ranks(const parallel::Communicator& comm, const std::set<int>& own) {
+  const auto all = comm.all_gather_parts(std::vector<GlobalIndex>(own.begin(), own.end()));
+  return {all.begin(), all.end()};
+}
+
+void check_materials(const Scene& scene, const MeshIds& ids) {
+  for (std::size_t body = 0; body < ids.bodies.size(); ++body)
+    for (const int id : ids.volume[body])
+      if (!find_material(scene, ids.bodies[body], id))
         throw InputError(scene.file.string() + " (/materials)",
-                         "elements of body '" + mesh.body_names[body] + "' with volume id " +
-                             std::to_string(id) +
+                         "elements of body '" + ids.bodies[body] + "' with volume id " + std::to_string(id) +
                              " have no material; add an entry with this `id` or with `body`");
 }
 
-void check_surface_ids(const IdUse& use, const MeshIds& ids, bool points) {
+void check_surface_ids(const IdUse& use, const SceneIds& ids, bool points) {
   for (const int id : use.ids) {
     if (ids.surface.contains(id) || (points && (ids.point.contains(id) || ids.obstacle.contains(id))))
       continue;
@@ -98,7 +105,7 @@ std::string user_of_id(const Scene& scene, int id, mesh::EmptySelection::Kind ki
 }
 
 /// A selection of nothing is a mistake where something uses its id and no other gives it.
-void check_empty_selections(Scene& scene, const MeshIds& ids,
+void check_empty_selections(Scene& scene, const SceneIds& ids,
                             std::span<const mesh::EmptySelection> selections) {
   for (const mesh::EmptySelection& selection : selections) {
     for (const int id : selection.ids) {
@@ -116,7 +123,7 @@ void check_empty_selections(Scene& scene, const MeshIds& ids,
   }
 }
 
-void check_volume_ids(const IdUse& use, const MeshIds& ids) {
+void check_volume_ids(const IdUse& use, const SceneIds& ids) {
   for (const int id : use.ids)
     if (!ids.volume.contains(id))
       throw InputError(use.where, "no element has the volume id " + std::to_string(id) +
@@ -143,16 +150,30 @@ void check_orders(const Scene& scene, const mesh::SimplexMesh& mesh) {
 
 } // namespace
 
-void validate_against_mesh(Scene& scene, const mesh::SimplexMesh& mesh,
-                           std::span<const mesh::SurfaceMesh> obstacles,
-                           std::span<const mesh::EmptySelection> empty_selections) {
-  set_dimension(scene, mesh.dim);
-  const auto ids = collect_ids(mesh, obstacles);
+MeshIds collect_ids(const parallel::Communicator& comm, const mesh::SimplexMesh& share) {
+  MeshIds ids = ids_of(share);
+  for (auto& own : ids.surface) own = of_all_ranks(comm, own);
+  for (auto& own : ids.volume) own = of_all_ranks(comm, own);
+  ids.point = of_all_ranks(comm, ids.point);
+  return ids;
+}
+
+void validate_against_ids(Scene& scene, int dim, const MeshIds& found,
+                          std::span<const mesh::SurfaceMesh> obstacles,
+                          std::span<const mesh::EmptySelection> empty_selections) {
+  set_dimension(scene, dim);
+  const SceneIds ids = united(found, obstacles);
   check_empty_selections(scene, ids, empty_selections);
-  check_materials(scene, mesh, ids);
+  check_materials(scene, found);
   for (const IdUse& use : prescribed_on_ids(scene)) check_surface_ids(use, ids, true);
   for (const IdUse& use : loads_on_ids(scene)) check_surface_ids(use, ids, false);
   for (const IdUse& use : regions_by_ids(scene)) check_volume_ids(use, ids);
+}
+
+void validate_against_mesh(Scene& scene, const mesh::SimplexMesh& mesh,
+                           std::span<const mesh::SurfaceMesh> obstacles,
+                           std::span<const mesh::EmptySelection> empty_selections) {
+  validate_against_ids(scene, mesh.dim, ids_of(mesh), obstacles, empty_selections);
   check_orders(scene, mesh);
 }
 

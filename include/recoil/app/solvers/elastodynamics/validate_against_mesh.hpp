@@ -1,10 +1,14 @@
 #pragma once
 
+#include <set>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "recoil/app/solvers/elastodynamics/element_scene.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
+#include "recoil/parallel/communicator.hpp"
 
 namespace recoil::app {
 
@@ -17,5 +21,20 @@ namespace recoil::app {
 void validate_against_mesh(Scene& scene, const mesh::SimplexMesh& mesh,
                            std::span<const mesh::SurfaceMesh> obstacles,
                            std::span<const mesh::EmptySelection> empty_selections);
+
+/// Ids found on the deformable meshes of a scene.
+struct MeshIds {
+  std::vector<std::string> bodies;
+  std::vector<std::set<int>> surface, volume; ///< of each body
+  std::set<int> point;
+};
+/// Those of all ranks, of which each holds a share of the meshes. Collective.
+MeshIds collect_ids(const parallel::Communicator& comm, const mesh::SimplexMesh& share);
+
+/// validate_against_mesh() where no rank holds the whole mesh: the orders of bodies that share a vertex are
+/// not compared, which bodies of a scene never do. Not collective.
+void validate_against_ids(Scene& scene, int dim, const MeshIds& ids,
+                          std::span<const mesh::SurfaceMesh> obstacles,
+                          std::span<const mesh::EmptySelection> empty_selections);
 
 } // namespace recoil::app
