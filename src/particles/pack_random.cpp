@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <numeric>
 #include <random>
+
+#include <fmt/format.h>
 
 #include "particles/cell_list.hpp"
 #include "particles/packing_errors.hpp"
@@ -30,14 +33,32 @@ private:
 };
 
 std::vector<double> draw_radii(const ClosedSurface& surface, const RandomPacking& packing, Uniform& uniform) {
-  const double most = overfull * surface.volume() / sphere_volume(packing.min_radius);
+  const double solid = packing.porosity ? 1 - *packing.porosity : overfull,
+               most = solid * surface.volume() / sphere_volume(packing.min_radius);
   if (!(most < std::numeric_limits<std::int32_t>::max())) throw_too_many(surface, packing.min_radius, most);
+  RadiusDistribution distribution = packing.radii;
+  distribution.min = packing.min_radius;
+  distribution.max = packing.max_radius;
   std::vector<double> radii;
-  for (double volume = 0; volume < overfull * surface.volume();) {
-    radii.push_back(packing.min_radius + (packing.max_radius - packing.min_radius) * uniform());
+  for (double volume = 0; volume < solid * surface.volume();) {
+    radii.push_back(draw_radius(distribution, std::ref(uniform), surface.name()));
     volume += sphere_volume(radii.back());
   }
   return radii;
+}
+
+double total_volume(const std::vector<double>& radii) {
+  double total = 0;
+  for (const double radius : radii) total += sphere_volume(radius);
+  return total;
+}
+
+/// Leaves the last sphere out where that comes nearer to a volume, and scales all to have it.
+void fit_volume(std::vector<double>& radii, double volume) {
+  const double total = total_volume(radii), last = sphere_volume(radii.back());
+  if (radii.size() > 1 && total - volume > last / 2) radii.pop_back();
+  const double factor = std::cbrt(volume / total_volume(radii));
+  for (double& radius : radii) radius *= factor;
 }
 
 std::vector<Eigen::Vector3d> draw_positions(const ClosedSurface& surface, std::size_t count,
@@ -269,9 +290,17 @@ ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packi
                                          "; the smallest must come first");
   Uniform uniform(packing.seed);
   std::vector<double> radii = draw_radii(surface, packing, uniform);
+  if (packing.porosity) fit_volume(radii, (1 - *packing.porosity) * surface.volume());
   std::vector<Eigen::Vector3d> positions = draw_positions(surface, radii.size(), uniform);
   SoftSpheres spheres(surface, std::move(radii), std::move(positions));
-  while (!spheres.empty() && !spheres.relax()) spheres.remove_some();
+  if (packing.porosity && !spheres.relax())
+    throw InputError(
+        surface.name(),
+        fmt::format("{} spheres do not find room for a porosity of {:g}: they jam; take a larger "
+                    "one (0.4 and more are reached by bodies of many particles across), smaller "
+                    "or more different radii",
+                    spheres.radii().size(), *packing.porosity));
+  while (!packing.porosity && !spheres.empty() && !spheres.relax()) spheres.remove_some();
   if (spheres.empty()) throw_nothing_fits(surface, packing.min_radius, "take a smaller radius");
 
   ParticleSet set;
@@ -279,8 +308,7 @@ ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packi
   set.positions = spheres.positions();
   set.radii = spheres.radii();
   set.body.assign(set.positions.size(), 0);
-  double total = 0;
-  for (const double radius : set.radii) total += sphere_volume(radius);
+  const double total = total_volume(set.radii);
   for (const double radius : set.radii)
     set.volumes.push_back(sphere_volume(radius) * surface.volume() / total);
   return set;

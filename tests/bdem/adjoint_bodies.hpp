@@ -43,9 +43,13 @@ inline SphereObstacles shaken_tray() {
 }
 
 /// Two ranks take all bodies; what more of them do does not depend on the integrator.
-inline constexpr std::array<std::string_view, 6> of_many_ranks{
-    "blocks on a tray, be_reflect", "two particles, be_reflect",   "block, mid_reflectT",
-    "held chain at rest",           "softening block, be_reflect", "torn blocks on a tray, be_reflect"};
+inline constexpr std::array<std::string_view, 7> of_many_ranks{"blocks on a tray, be_reflect",
+                                                               "damped blocks on a tray, be_reflect",
+                                                               "two particles, be_reflect",
+                                                               "block, mid_reflectT",
+                                                               "held chain at rest",
+                                                               "softening block, be_reflect",
+                                                               "torn blocks on a tray, be_reflect"};
 
 inline std::vector<Body> bodies() {
   using enum ParticleIntegrator;
@@ -171,10 +175,17 @@ inline std::vector<Body> bodies() {
     touching.coefficient = 0.4;
     touching.rolling = 0.1;
     result.push_back(touching);
+    if (integrator != quasistatic) {
+      Body damped = touching;
+      damped.name = "damped " + damped.name;
+      damped.restitution = 0.4;
+      result.push_back(std::move(damped));
+    }
     // Particles whose bonds have broken press on each other.
     touching.name = "torn " + touching.name;
     touching.strength = integrator == be_reflect ? 3e3 : 5e3;
     touching.width = 0.3;
+    if (integrator == mid_reflectT) touching.restitution = 0.6;
     result.push_back(std::move(touching));
   }
   int ranks = 0;

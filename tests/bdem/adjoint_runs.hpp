@@ -58,6 +58,7 @@ struct Body {
   /// What particles meet; none: they pass through each other.
   std::function<SphereObstacles()> obstacles = {};
   double coefficient = 0, rolling = 0; ///< of friction
+  double restitution = 1;
 
   bool softens() const { return width > 0; }
 };
@@ -83,6 +84,7 @@ inline BondedParticlesOptions options_of(const Body& body) {
   options.integrator = body.integrator;
   options.dt = body.dt;
   options.tolerance = 1e-12;
+  options.sudden_breaking = SuddenBreaking::shorter_steps;
   return options;
 }
 
@@ -110,7 +112,8 @@ inline BondedParticlesSolver solver_at(const parallel::Communicator& comm, const
   for (std::size_t k = 0; k < problem.mass.size(); ++k)
     problem.mass[k] *= 1 + at[mass] * varied(particles.ids[k], 7);
   if (body.obstacles)
-    add_contact(problem, body.obstacles(), body.coefficient * (1 + at[friction]), 0.05, body.rolling);
+    add_contact(problem, body.obstacles(), body.coefficient * (1 + at[friction]), 0.05, body.rolling,
+                body.restitution);
   problem.gravity = base_gravity() + at[gravity] * gravity_direction();
   problem.add_loads = [&particles, &body, at](double time, std::span<double> values) {
     for (LocalIndex k = 0; k < particles.num_owned(); ++k) {

@@ -18,14 +18,14 @@ inline potentials::FrictionCoefficients coefficient(double mu) {
 }
 
 inline void add_contact(BondedParticles& problem, SphereObstacles obstacles, double mu = 0,
-                        double eps_v = 1e-3, double rolling = 0) {
-  problem.add_contact(std::move(obstacles), dhat, stiffness, coefficient(mu), rolling, eps_v);
+                        double eps_v = 1e-3, double rolling = 0, double restitution = 1) {
+  problem.add_contact(std::move(obstacles), dhat, stiffness, coefficient(mu), rolling, eps_v, restitution);
 }
 
 /// Brings contact to the end u of a step of 1 s from `start` to t = 1 s.
 inline void restore(const BondedParticles& problem, std::span<const double> start,
                     std::span<const double> u) {
-  restore_contact(*problem.contact, *problem.barrier, *problem.friction, 1, 1, start, u);
+  restore_contact(*problem.contact, *problem.barrier, *problem.friction, problem.damping, 1, 1, start, u);
 }
 
 /// Adds the gradients of all terms.
@@ -55,7 +55,7 @@ inline double left_over(const ParticleLedger& before, const ParticleLedger& now)
     return ledger.kinetic + ledger.elastic + ledger.barrier;
   };
   return sum(now) - sum(before) - now.external_work + now.broken + now.dissipated_friction +
-         now.dissipated_integrator;
+         now.dissipated_damping + now.dissipated_integrator;
 }
 
 /// A plane that pushes down from the height z(t).

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <Eigen/Core>
 
 #include "recoil/particles/closed_surface.hpp"
 #include "recoil/particles/particle_set.hpp"
+#include "recoil/particles/radius_distribution.hpp"
 
 /// Bodies of particles from the surfaces of bodies. All of it is serial, and finds no bonds.
 namespace recoil::particles {
@@ -44,10 +46,13 @@ ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice,
 ParticleSet pack_centred_lattice(const ClosedSurface& surface, Lattice lattice,
                                  Inside inside = Inside::whole_sphere);
 
-/// Spheres whose radii are distributed uniformly.
+/// Spheres whose radii are distributed uniformly, or as `radii` says, whose bounds are not looked at.
 struct RandomPacking {
   double min_radius = 0, max_radius = 0; ///< [m]
   std::uint64_t seed = 0;
+  /// 1 - (volume of the spheres)/(volume of the body); none: as dense as they get.
+  std::optional<double> porosity = {};
+  RadiusDistribution radii = {};
 };
 
 /// In what pack_random() gives, spheres overlap by at most this much of the sum of their radii, and reach out
@@ -61,8 +66,11 @@ inline constexpr double random_packing_overlap = 1e-3;
 /// random_packing_overlap. Fills 0.6 and more of the interior, less within a few radii of the surface. Each
 /// particle stands for a part of the body's volume in proportion to its own; they add up to that of the body.
 /// The same program gives the same packing for the same seed.
+///
+/// With a porosity as many spheres are drawn as it takes, all radii are scaled by the factor, near 1, that
+/// makes it exact, and none is removed.
 /// @throws InputError for radii that are not positive or not in order, more than 2^31 particles, and if no
-/// particle fits.
+/// particle fits, or none of these spheres find room for a porosity.
 /// @note Takes some ten thousand steps over all pairs: seconds for a thousand particles.
 ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing);
 

@@ -13,45 +13,54 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-using Matrix12 = Eigen::Matrix<double, 12, 12>;
-
-/// Without rows and columns of prescribed components.
-void add_block(const Spheres& spheres, const SpherePair& pair, Matrix12& block, linalg::StencilSink& H) {
-  std::array<GlobalIndex, 2> nodes{-1, -1};
-  for (int end = 0; end < num_spheres(pair); ++end) {
-    const Sphere& sphere = spheres[end_of(pair, end)];
-    nodes[end] = sphere.node;
-    for (int i = 0; i < 6; ++i)
-      if ((sphere.prescribed >> i & 1U) != 0) {
-        block.row(6 * end + i).setZero();
-        block.col(6 * end + i).setZero();
-      }
-  }
-  H.add(std::span(nodes).first(num_spheres(pair)), block.data(), 12);
-}
+using Matrix12 = PairBlock;
 
 } // namespace
 
-/// Per unit of stiffness, with derivatives by the gap.
+/// Per unit of factor(), with derivatives by the gap.
 geometry::BarrierValue SphereBarrierPotential::at(const SphereTouch& touch) const {
   const double dhat = contact_->dhat();
   if (law_ == ContactLaw::barrier) return geometry::log_barrier(touch.gap, dhat);
   const double depth = std::max(dhat - touch.gap, 0.0);
-  return {depth * depth / 2, -depth, depth > 0 ? 1.0 : 0.0};
+  if (law_ == ContactLaw::penalty) return {depth * depth / 2, -depth, depth > 0 ? 1.0 : 0.0};
+  const double root = std::sqrt(depth);
+  return {8.0 / 15 * depth * depth * root, -4.0 / 3 * depth * root, 2 * root};
+}
+
+/// Of Hertz' law E* sqrt(R*) [N/m^1.5]: 1/E* = (1 - nu_a^2)/E_a + (1 - nu_b^2)/E_b, 1/R* = 1/r_a + 1/r_b;
+/// obstacles are flat and rigid.
+double SphereBarrierPotential::factor(const SphereTouch& touch) const {
+  if (law_ != ContactLaw::hertz) return stiffness_;
+  const Spheres& spheres = *contact_->spheres();
+  double compliance = 0, curvature = 0;
+  for (int end = 0; end < num_spheres(touch.pair); ++end) {
+    const Sphere& sphere = spheres[end_of(touch.pair, end)];
+    compliance += compliances_[sphere.body];
+    curvature += 1 / sphere.radius;
+  }
+  return 1 / (compliance * std::sqrt(curvature));
 }
 
 double SphereBarrierPotential::value(std::span<const double>) const {
   double sum = 0;
+  if (law_ == ContactLaw::hertz) {
+    for (const SphereTouch& touch : touching()) sum += energy(touch);
+    return sum;
+  }
   for (const SphereTouch& touch : touching()) sum += at(touch).value;
   return stiffness_ * sum;
 }
 
-double SphereBarrierPotential::energy(const SphereTouch& touch) const { return stiffness_ * at(touch).value; }
+double SphereBarrierPotential::energy(const SphereTouch& touch) const {
+  return factor(touch) * at(touch).value;
+}
 
-double SphereBarrierPotential::force(const SphereTouch& touch) const { return -stiffness_ * at(touch).first; }
+double SphereBarrierPotential::force(const SphereTouch& touch) const {
+  return -factor(touch) * at(touch).first;
+}
 
 double SphereBarrierPotential::force_by_gap(const SphereTouch& touch) const {
-  return -stiffness_ * at(touch).second;
+  return -factor(touch) * at(touch).second;
 }
 
 void SphereBarrierPotential::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
@@ -68,7 +77,7 @@ Matrix3d SphereBarrierPotential::hessian(const SphereTouch& touch, Projection pr
   const geometry::BarrierValue b = at(touch);
   Matrix3d H = b.second * touch.normal * touch.normal.transpose();
   if (projection == Projection::none) H += b.first * touch.slope;
-  return stiffness_ * H;
+  return factor(touch) * H;
 }
 
 void SphereBarrierPotential::add_hessian(std::span<const double>, double factor, Projection projection,
@@ -97,20 +106,6 @@ void SphereBarrierPotential::add_hessian_product(std::span<const double>, std::s
   }
   spheres.add_to_owners(out, 6, factor, y);
 }
-
-namespace {
-
-/// A force on sphere a, opposite on the obstacle, which is taken at `point`.
-void add_reaction(std::span<double> forces, std::int32_t body, const Vector3d& on_sphere,
-                  const Vector3d& point) {
-  const Vector3d moment = point.cross(on_sphere);
-  for (int i = 0; i < 3; ++i) {
-    forces[6 * std::size_t(body) + i] -= on_sphere[i];
-    forces[6 * std::size_t(body) + 3 + i] -= moment[i];
-  }
-}
-
-} // namespace
 
 double SphereBarrierPotential::max_share(std::span<const double> u, std::span<const double> du,
                                          double obstacle_share) {

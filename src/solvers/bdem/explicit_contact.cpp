@@ -42,7 +42,7 @@ ExplicitContact::ExplicitContact(BondedParticles& problem) : problem_(problem), 
 
 void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u) {
   dt_ = dt;
-  pressing_work_ = friction_work_ = dissipation_ = deepest_ = 0;
+  pressing_work_ = friction_work_ = dissipation_ = damping_dissipation_ = deepest_ = 0;
   on_prescribed_.assign(6 * std::size_t(problem_.particles->num_owned()), 0.0);
   impulses_.clear();
   pairs_.begin_step(time, dt, u.owned());
@@ -210,6 +210,60 @@ void ExplicitContact::apply_friction(double duration, std::span<double> v) {
   friction_work_ += by_obstacles;
   spheres.add_to_owners(impulses, 6, 1, owned);
   dissipation_ += by_obstacles - change_velocities(owned, v);
+}
+
+/// Speed at which the sides of a contact approach each other along the normal [m/s].
+double ExplicitContact::approach_of(const SphereTouch& touch, std::span<const double> speeds) const {
+  Vector3d apart = three(speeds, 6 * std::size_t(touch.pair.a));
+  if (touch.pair.b >= 0)
+    apart -= three(speeds, 6 * std::size_t(touch.pair.b));
+  else
+    apart -= obstacle_velocity(touch);
+  return -touch.normal.dot(apart);
+}
+
+/// The impulse j that keeps a contact apart beside its force N: j = duration N z / sqrt(1 + z^2) with z at
+/// the mean speed of the kick, of which it takes j / (2 m). Bisection: the difference grows with j.
+double ExplicitContact::damping_impulse(const SphereTouch& touch, double energy, double duration,
+                                        double approach) const {
+  const std::size_t a = touch.pair.a, b = touch.pair.b;
+  const double inverse_mass = inverse_[2 * a] + (touch.pair.b >= 0 ? inverse_[2 * b] : 0),
+               most = duration * force(touch);
+  if (inverse_mass == 0 || !(energy > 0)) return 0;
+  const double rate = problem_.damping->damping() / std::sqrt(inverse_mass * energy);
+  double less = -most, more = most;
+  constexpr int halvings = 52;
+  for (int i = 0; i < halvings; ++i) {
+    const double j = (less + more) / 2, z = rate * (approach - j * inverse_mass / 2);
+    (j < most * z / std::sqrt(1 + z * z) ? less : more) = j;
+  }
+  return (less + more) / 2;
+}
+
+void ExplicitContact::apply_damping(double duration, std::span<const double> v_at_start,
+                                    std::span<double> v) {
+  if (!problem_.particles->points->comm->any(!pairs_.touching().empty())) return;
+  gather_inertia();
+  const potentials::Spheres& spheres = *pairs_.spheres();
+  std::vector<double> mean(v.size());
+  for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = (v_at_start[i] + v[i]) / 2;
+  const std::vector<double> speeds = spheres.gather(mean, 6);
+  std::vector<double> impulses(speeds.size(), 0.0), owned(v.size(), 0.0);
+  double by_obstacles = 0;
+  const auto held = potentials::energies_of_touches(pairs_, *problem_.barrier);
+  auto next = held.begin();
+  for (const SphereTouch& touch : pairs_.touching()) {
+    const Vector3d j =
+        damping_impulse(touch, (next++)->energy, duration, approach_of(touch, speeds)) * touch.normal;
+    three(std::span(impulses), 6 * std::size_t(touch.pair.a)) += j;
+    if (touch.pair.b >= 0)
+      three(std::span(impulses), 6 * std::size_t(touch.pair.b)) -= j;
+    else
+      by_obstacles += push(touch, j, Vector3d::Zero());
+  }
+  friction_work_ += by_obstacles;
+  spheres.add_to_owners(impulses, 6, 1, owned);
+  damping_dissipation_ += by_obstacles - change_velocities(owned, v);
 }
 
 std::vector<double> ExplicitContact::friction_on_prescribed() const {

@@ -31,15 +31,22 @@ public:
   /// 6 numbers each. Collective.
   void apply_friction(double duration, std::span<double> v);
 
+  /// Damping of the pairs as of add_forces() for `duration`, in which their forces have led from velocities
+  /// `v_at_start` to v. Collective. @pre the problem has it.
+  void apply_damping(double duration, std::span<const double> v_at_start, std::span<double> v);
+
   /// This rank's share of the energy as of add_forces() [J].
   double energy() const;
   /// Largest overlap of a pair of this rank since begin_step(), over the smaller radius.
   double deepest_overlap() const { return deepest_; }
   /// Since begin_step(), this rank's share [J]: the work of moving obstacles by press(); that of obstacles
-  /// and of prescribed particles by apply_friction(); and what apply_friction() has dissipated.
+  /// and of prescribed particles by apply_friction() and apply_damping(); and what apply_friction() has
+  /// dissipated.
   double pressing_work() const { return pressing_work_; }
   double friction_work() const { return friction_work_; }
   double dissipation() const { return dissipation_; }
+  /// What apply_damping() has dissipated since begin_step(), this rank's share [J].
+  double damping_dissipation() const { return damping_dissipation_; }
   /// Means over the time since begin_step() of friction on prescribed particles, in space, 6 numbers an owned
   /// particle; zero for others [N], [N m].
   std::vector<double> friction_on_prescribed() const;
@@ -71,7 +78,11 @@ private:
   std::shared_ptr<const potentials::Spheres> gathered_for_;
   std::vector<double> inverse_;   ///< the same of spheres
   std::vector<double> repulsion_; ///< on owned particles, 3 numbers each [N]
-  double dt_ = 0, pressing_work_ = 0, friction_work_ = 0, dissipation_ = 0, deepest_ = 0;
+  double damping_impulse(const potentials::SphereTouch& touch, double energy, double duration,
+                         double approach) const;
+  double approach_of(const potentials::SphereTouch& touch, std::span<const double> speeds) const;
+  double dt_ = 0, damping_dissipation_ = 0, pressing_work_ = 0, friction_work_ = 0, dissipation_ = 0,
+         deepest_ = 0;
   std::vector<double> on_prescribed_; ///< impulses of friction since begin_step()
   std::vector<Impulse> impulses_;     ///< on obstacles since begin_step()
 };

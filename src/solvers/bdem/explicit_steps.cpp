@@ -148,6 +148,7 @@ void ExplicitSteps::find_forces(const Vector& u, double time, double share, Outc
 /// first half of that which begins; each works along the way of its sub-step.
 void ExplicitSteps::kick(double before, double after, const Vector& u, Outcome& outcome) {
   double of_bonds = 0, of_loads = 0;
+  const std::vector<double> v_at_start = problem_.damping ? v_ : std::vector<double>();
   for (LocalIndex k = 0; k < u.layout().num_owned; ++k) {
     if (is_constrained_[k] != 0) continue;
     Map6 v = six_of(v_, k);
@@ -161,20 +162,31 @@ void ExplicitSteps::kick(double before, double after, const Vector& u, Outcome& 
   outcome.external_work += of_loads;
   outcome.bond_work -= of_bonds;
   for (Constrained& at : constrained_) kick(at, before, after, u, outcome);
-  if (contact_) touch(before, after, outcome);
+  if (contact_) touch(before, after, v_at_start, outcome);
 }
 
-/// What obstacles and friction do in a kick. Forces work along the way that friction leaves, what it takes
-/// from that is its own.
-void ExplicitSteps::touch(double before, double after, Outcome& outcome) {
+/// What obstacles, damping and friction do in a kick from velocities `v_at_start`.
+void ExplicitSteps::touch(double before, double after, const std::vector<double>& v_at_start,
+                          Outcome& outcome) {
   contact_->press(before + after);
-  const std::vector<double> v_before = v_;
+  std::vector<double> v_before = v_;
+  if (problem_.damping) {
+    contact_->apply_damping(before + after, v_at_start, v_);
+    count_ways(after, v_before, outcome.dissipated_damping, outcome);
+    v_before = v_;
+  }
   contact_->apply_friction(before + after, v_);
+  count_ways(after, v_before, outcome.dissipated_friction, outcome);
+}
+
+/// Forces work along the way that friction or damping leaves; what it takes from that is its own.
+void ExplicitSteps::count_ways(double after, const std::vector<double>& v_before, double& dissipated,
+                               Outcome& outcome) const {
   for (std::size_t i = 0; i < v_.size(); ++i) {
     const double way = after * (v_[i] - v_before[i]);
     outcome.external_work += load_[i] * way;
     outcome.bond_work -= force_[i] * way;
-    outcome.dissipated_friction += (load_[i] + force_[i]) * way;
+    dissipated += (load_[i] + force_[i]) * way;
   }
 }
 
@@ -296,6 +308,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
     outcome.external_work += contact_->pressing_work() + contact_->friction_work();
     outcome.bond_work += contact_->pressing_work();
     outcome.dissipated_friction += contact_->dissipation();
+    outcome.dissipated_damping += contact_->damping_dissipation();
   }
   give_velocities(u, v);
   return outcome;

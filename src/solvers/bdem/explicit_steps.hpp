@@ -35,8 +35,8 @@ public:
     /// -(trapezoidal work of bonds and repulsion) - h^2/8 (f' M^-1 f at the end - at the start): less the
     /// change of their energies this is what leapfrog loses [J], exactly.
     double bond_work = 0;
-    double dissipated_friction = 0; ///< [J]
-    std::vector<BrokenBond> broken; ///< that this rank counts
+    double dissipated_friction = 0, dissipated_damping = 0; ///< [J]
+    std::vector<BrokenBond> broken;                         ///< that this rank counts
   };
   /// Takes u and v from time - dt to `time` in equal sub-steps, `refinement` times as many as
   /// num_sub_steps(). `interrupted` may be empty. Collective.
@@ -65,7 +65,9 @@ private:
   void find_forces(const linalg::Vector& u, double time, double share, Outcome& outcome);
   void kick(double before, double after, const linalg::Vector& u, Outcome& outcome);
   void kick(Constrained& at, double before, double after, const linalg::Vector& u, Outcome& outcome);
-  void touch(double before, double after, Outcome& outcome);
+  void touch(double before, double after, const std::vector<double>& v_before, Outcome& outcome);
+  void count_ways(double after, const std::vector<double>& v_before, double& dissipated,
+                  Outcome& outcome) const;
   void drift(linalg::Vector& u, double h) const;
   void move_prescribed(linalg::Vector& u, double time, double h, Outcome& outcome);
   double squared_forces(const linalg::Vector& u) const;

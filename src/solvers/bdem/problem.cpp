@@ -1,7 +1,6 @@
 #include "recoil/solvers/bdem/problem.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "recoil/base/error.hpp"
 
@@ -15,8 +14,8 @@ void BondedParticles::set_bonds(std::unique_ptr<potentials::BondPotential> poten
 }
 
 void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
-                                  potentials::FrictionCoefficients coefficients, double rolling,
-                                  double eps_v) {
+                                  potentials::FrictionCoefficients coefficients, double rolling, double eps_v,
+                                  double restitution) {
   RECOIL_ASSERT(bonds && !contact);
   contact =
       std::make_unique<potentials::SphereContact>(*particles, prescribed, *bonds, std::move(obstacles), dhat);
@@ -27,28 +26,39 @@ void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double 
   friction = of_friction.get();
   terms.push_back(std::move(of_barrier));
   terms.push_back(std::move(of_friction));
+  if (restitution == 1) return;
+  auto of_damping = std::make_unique<potentials::SphereDampingPotential>(
+      *contact, *barrier, restitution, std::span(mass).first(particles->num_owned()));
+  damping = of_damping.get();
+  terms.push_back(std::move(of_damping));
 }
 
 void BondedParticles::begin_contact(double time, double dt, std::span<const double> u) const {
   if (!contact) return;
   contact->begin_step(time, dt, u);
   friction->lag(u, u, dt);
+  if (damping) damping->lag(u, dt);
 }
 
 void restore_contact(potentials::SphereContact& contact, potentials::SphereBarrierPotential& barrier,
-                     potentials::SphereFrictionPotential& friction, double time, double dt,
+                     potentials::SphereFrictionPotential& friction,
+                     potentials::SphereDampingPotential* damping, double time, double dt,
                      std::span<const double> start, std::span<const double> u) {
   contact.begin_step(time, dt, start);
   friction.lag(start, start, dt);
+  if (damping) damping->lag(start, dt);
   contact.move_obstacles(1);
   contact.cover(u);
   barrier.update(u);
   friction.update(u);
+  if (damping) damping->update(u);
 }
 
 std::vector<parameters::Quantity> quantities_of(const BondedParticles& problem) {
   std::vector<parameters::Quantity> all{particle_mass, gravity_vector, particle_loads, particle_moments};
-  for (const auto& term : problem.terms) std::ranges::copy(term->quantities(), std::back_inserter(all));
+  for (const auto& term : problem.terms)
+    for (const parameters::Quantity& quantity : term->quantities())
+      if (std::ranges::find(all, quantity) == all.end()) all.push_back(quantity);
   if (problem.softens()) all.insert(all.end(), {tensile_strength, shear_strength});
   return all;
 }

@@ -36,6 +36,10 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
     throw InputError(
         "<friction_iterations>",
         "gradients of bonded particles need 1, normal forces of friction from the start of a step");
+  if (problem.damping && !problem.softens() && options.sudden_breaking != SuddenBreaking::shorter_steps)
+    throw InputError("<sudden_breaking>",
+                     "gradients with a restitution need \"shorter_steps\", since steps of leapfrog have no "
+                     "adjoint, and time steps that resolve collisions");
   bool mixed = false;
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const auto flags = problem.prescribed.begin() + 6 * std::ptrdiff_t{k} + 3;
@@ -153,8 +157,8 @@ void LinearizedStep::linearize(const stepping::StepRecord& record, const State& 
     updates_.push_back({num_bonds() + bond, bond, by_ends});
   objective_.begin_step(previous.u, target_, record.time, record.dt);
   if (problem_.contact)
-    restore_contact(*problem_.contact, *problem_.barrier, *problem_.friction, record.time, record.dt,
-                    previous.u.local(), now.u.local());
+    restore_contact(*problem_.contact, *problem_.barrier, *problem_.friction, problem_.damping, record.time,
+                    record.dt, previous.u.local(), now.u.local());
   objective_.assemble_hessian(now.u, newton::Projection::none);
   blocks_.clear();
   for (LocalIndex k = 0; k < num_owned(); ++k) blocks_.push_back(block_of(k));

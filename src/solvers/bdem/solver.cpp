@@ -10,6 +10,7 @@
 #include "recoil/base/log.hpp"
 #include "recoil/particles/bond_values.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
+#include "recoil/solvers/bdem/servo.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "recoil/stepping/hierarchy_entries.hpp"
 #include "solvers/bdem/breaking.hpp"
@@ -27,6 +28,8 @@ namespace {
 
 /// Share of the energies in play above which what an implicit step loses once bonds are broken is much.
 constexpr double much_of_energy = 1e-4;
+/// The same of steps in which particles collide: many of them make up a collision, of which 1 % is much.
+constexpr double much_of_collision = 1e-6;
 
 } // namespace
 
@@ -42,7 +45,9 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("<damage_width>",
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
-    switches = may_switch();
+    takes_breaks = may_take_breaks();
+    takes_collisions = may_take_collisions();
+    switches = takes_breaks || takes_collisions;
     if (is_leapfrog() || switches) explicit_steps.emplace(problem, options.explicit_share);
     if (problem.contact)
       problem.barrier->set_law(options.contact_law.value_or(is_leapfrog() ? potentials::ContactLaw::penalty
@@ -62,12 +67,15 @@ struct BondedParticlesSolver::Implementation {
     return problem.barrier && problem.barrier->law() == potentials::ContactLaw::barrier;
   }
   bool is_leapfrog() const { return options.integrator == ParticleIntegrator::leapfrog; }
-  bool may_switch() const;
+  bool may_take_collisions() const;
+  bool may_take_breaks() const;
   bool is_taken_by_leapfrog(const ParticleLedger& before) const;
   double broken_share_for_leapfrog() const {
     return options.sudden_breaking == SuddenBreaking::impacts ? 0 : options.max_broken_share;
   }
   bool is_much(double loss) const { return loss > much_of_energy * watch.in_play(); }
+  bool touches() const { return problem.particles->points->comm->any(!problem.contact->touching().empty()); }
+  bool is_collision(const ParticleLedger& before, const ParticleStep& step) const;
   double loss_by_implicit_step(const stepping::State& from, const ParticleStep& step) const;
   void restore_bonds(const std::vector<char>& broken);
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
@@ -90,7 +98,8 @@ struct BondedParticlesSolver::Implementation {
   std::function<bool()> interrupted;
   GlobalIndex step = 0, num_broken = 0;
   GlobalIndex retries = 0, newton_of_step = 0, passes_of_step = 0;
-  bool switches = false;             ///< leapfrog takes steps in which many bonds break
+  /// Leapfrog takes steps in which many bonds break, in which particles collide, or either.
+  bool takes_breaks = false, takes_collisions = false, switches = false;
   GlobalIndex steps_of_leapfrog = 0; ///< of a solver that switches
   bool is_breaking = false;          ///< it goes on with leapfrog
   bool last_is_explicit = false;     ///< the last step was leapfrog's
@@ -152,12 +161,14 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
   warn_of_overlap(problem, deepest);
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
-  std::array<double, 4> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction};
+  std::array<double, 5> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction,
+                             outcome.dissipated_damping};
   step.u.layout().comm->sum(sums);
   step.ledger = measure(problem, step.u, step.v, implicit_steps.contact_energy(step.u));
   step.ledger.external_work = before.external_work + sums[0];
   step.ledger.broken = before.broken + sums[2];
   step.ledger.dissipated_friction = before.dissipated_friction + sums[3];
+  step.ledger.dissipated_damping = before.dissipated_damping + sums[4];
   step.ledger.dissipated_integrator = before.dissipated_integrator + sums[1] -
                                       (step.ledger.elastic - before.elastic) -
                                       (step.ledger.barrier - before.barrier) - sums[2];
@@ -183,8 +194,16 @@ std::string BondedParticlesSolver::Implementation::instability(double dt, int re
                      options.explicit_share);
 }
 
-/// Whether leapfrog may take steps of this run.
-bool BondedParticlesSolver::Implementation::may_switch() const {
+/// Whether leapfrog may take steps in which particles collide.
+bool BondedParticlesSolver::Implementation::may_take_collisions() const {
+  const bool is_ours = options.integrator == ParticleIntegrator::be_reflect ||
+                       options.integrator == ParticleIntegrator::mid_reflectT;
+  return problem.damping && is_ours && options.sudden_breaking != SuddenBreaking::shorter_steps &&
+         !problem.softens();
+}
+
+/// Whether leapfrog may take steps in which bonds break.
+bool BondedParticlesSolver::Implementation::may_take_breaks() const {
   if (options.sudden_breaking == SuddenBreaking::leapfrog) return !is_leapfrog();
   const bool is_ours = options.integrator == ParticleIntegrator::be_reflect ||
                        options.integrator == ParticleIntegrator::mid_reflectT;
@@ -212,6 +231,15 @@ double BondedParticlesSolver::Implementation::loss_by_implicit_step(const steppi
   return step.v.layout().comm->sum(sum);
 }
 
+/// Whether an implicit step is too long for what contacts with a restitution do in it. Collective.
+bool BondedParticlesSolver::Implementation::is_collision(const ParticleLedger& before,
+                                                         const ParticleStep& step) const {
+  if (!takes_collisions) return false;
+  const double loss = step.ledger.dissipated_integrator + step.ledger.dissipated_damping -
+                      before.dissipated_integrator - before.dissipated_damping;
+  return loss > much_of_collision * watch.in_play() && (before.barrier > 0 || touches());
+}
+
 /// One step of a solver that switches: leapfrog takes those that break bonds suddenly, goes on as long as an
 /// implicit step would break any or lose much energy, and takes over again where, once bonds are broken, one
 /// has: what fragments lose in collisions that no step resolves would be missing for further breaks. Whether
@@ -220,18 +248,19 @@ ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::
                                                                 const ParticleLedger& before, double time,
                                                                 double dt, bool last_try) {
   if (!is_breaking) {
-    const bool hands_over = is_taken_by_leapfrog(before);
+    const bool hands_over = takes_breaks && is_taken_by_leapfrog(before);
     const double most = hands_over ? broken_share_for_leapfrog() : last_try ? 1 : options.max_broken_share;
     const std::vector<char> intact_before(problem.bonds->broken().begin(), problem.bonds->broken().end());
     ParticleStep step = implicit_steps.take(from, before, time, dt, most);
     last_is_explicit = false;
     if (!step.done && !(hands_over && step.breaks_suddenly)) return step;
     const double loss = step.ledger.dissipated_integrator - before.dissipated_integrator;
-    if (step.done && !(hands_over && num_broken > 0 && is_much(loss))) return step;
+    if (step.done && !(hands_over && num_broken > 0 && is_much(loss)) && !is_collision(before, step))
+      return step;
     problem.bonds->set_broken(intact_before);
     if (steps_of_leapfrog == 0)
-      log_info("motion breaks bonds: leapfrog takes this step and those after it that need it "
-               "(<sudden_breaking>)");
+      log_info(fmt::format("{}: leapfrog takes this step and those after it that need it (<sudden_breaking>)",
+                           takes_collisions ? "particles collide" : "motion breaks bonds"));
   }
   const std::vector<char> intact(problem.bonds->broken().begin(), problem.bonds->broken().end());
   ParticleStep step = take_explicit(from, before, time, dt);
@@ -245,8 +274,11 @@ ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::
   }
   ++steps_of_leapfrog;
   const double broken = double(step.u.layout().comm->sum(GlobalIndex(step.broken.size())));
-  is_breaking = broken > broken_share_for_leapfrog() * double(problem.particles->num_bonds_global) ||
-                is_much(loss_by_implicit_step(from, step));
+  const double loss = loss_by_implicit_step(from, step);
+  is_breaking =
+      (takes_breaks && (broken > broken_share_for_leapfrog() * double(problem.particles->num_bonds_global) ||
+                        is_much(loss))) ||
+      (takes_collisions && loss > much_of_collision * watch.in_play() && touches());
   return step;
 }
 
@@ -280,6 +312,26 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.problem.begin_contact(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.implicit_steps.contact_energy(u));
   self.watch.begin(self.ledger);
+  if (self.problem.servo) self.problem.servo->start(self.options.dt);
+}
+
+/// Lets the walls that hold a force know how hard they push. Collective.
+void follow_servo(const BondedParticles& problem, const std::vector<double>& obstacle_forces, double time,
+                  double dt) {
+  const std::vector<ServoWall>& walls = problem.servo->walls();
+  const std::int32_t first = std::int32_t(problem.particles->body_names.size());
+  std::vector<double> forces, stiffness;
+  for (const ServoWall& wall : walls) {
+    const std::size_t at = 6 * std::size_t(wall.body - first);
+    forces.push_back(-wall.direction.dot(Eigen::Map<const Eigen::Vector3d>(&obstacle_forces[at])));
+    stiffness.push_back(0);
+    for (const potentials::SphereTouch& touch : problem.contact->touching())
+      if (touch.pair.b < 0 && problem.contact->body_of(touch.pair) == wall.body)
+        stiffness.back() -=
+            problem.barrier->force_by_gap(touch) * std::pow(touch.normal.dot(wall.direction), 2);
+  }
+  problem.particles->points->comm->sum(stiffness);
+  problem.servo->follow(time, dt, forces, stiffness);
 }
 
 /// Takes a nominal step in equal parts, until one of them fails.
@@ -354,6 +406,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (record.completes_nominal) ++self.step;
     on_state(record, state.u, state.v);
   }
+  if (self.problem.servo) follow_servo(self.problem, obstacle_forces(), time(), self.options.dt);
   if (!self.is_leapfrog()) outcome.description = fmt::format("newton {}", self.newton_of_step);
   if (self.is_leapfrog() || self.last_is_explicit)
     outcome.description += fmt::format("{}sub-steps {}", self.is_leapfrog() ? "" : "  ",
@@ -464,6 +517,7 @@ stepping::RestartData BondedParticlesSolver::restart_data() const {
     data.entries.push_back({"is_breaking", GlobalIndex(implementation_->is_breaking)});
   stepping::add_hierarchy(implementation_->objective.linear_solver().hierarchy_record(), data.entries);
   stepping::add_ledger(ledger(), data.entries);
+  if (problem().servo) problem().servo->add_entries(data.entries);
   return data;
 }
 
@@ -475,6 +529,7 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   if (self.switches) self.is_breaking = stepping::value_of<GlobalIndex>(data.entries, "is_breaking") != 0;
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.objective.restore(stepping::read_hierarchy(data.entries));
+  if (self.problem.servo) self.problem.servo->restore(data.entries);
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);

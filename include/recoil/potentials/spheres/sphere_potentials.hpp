@@ -40,6 +40,9 @@ public:
   double stiffness() const { return stiffness_; }
   ContactLaw law() const { return law_; }
   void set_law(ContactLaw law) { law_ = law; }
+  /// (1 - nu^2)/E of each body of particles, of Hertz' law [1/Pa].
+  const std::vector<double>& compliances() const { return compliances_; }
+  void set_compliances(std::vector<double> compliances) { compliances_ = std::move(compliances); }
   void update(std::span<const double> u) override { contact_->update(u); }
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
@@ -74,12 +77,14 @@ public:
 
 private:
   geometry::BarrierValue at(const SphereTouch& touch) const;
+  double factor(const SphereTouch& touch) const;
   Eigen::Matrix3d hessian(const SphereTouch& touch, Projection projection) const;
 
   SphereContact* contact_;
   double stiffness_;
   ContactLaw law_;
   std::int32_t obstacle_;
+  std::vector<double> compliances_;
 };
 
 /// Smoothed friction with lagged normal forces N and frames [Li et al. 2020, section 5]: sum mu N f0(|w|), w

@@ -9,9 +9,12 @@
 #include <Eigen/Core>
 
 #include "recoil/potentials/bonds/bond_potential.hpp"
+#include "recoil/potentials/spheres/sphere_damping.hpp"
 #include "recoil/potentials/spheres/sphere_potentials.hpp"
 
 namespace recoil::solvers {
+
+class Servo;
 
 /// When bonds break. Stresses at the rim of the round section of radius r, in tension positive:
 /// sigma = N / S + M_b r / I, tau = |F_s| / S + M_t r / J [Potyondy, Cundall 2004, equation 16].
@@ -23,8 +26,7 @@ struct BondStrength {
   std::vector<char> separate_terms;   ///< each of the four terms alone against its strength, not their sums
 };
 
-/// The mass of each owned particle, inertia 2/5 m r^2 with it.
-inline const parameters::Quantity particle_mass{"mass", parameters::Place::particle, false, "kg"};
+using potentials::particle_mass;
 inline const parameters::Quantity gravity_vector{"gravity", parameters::Place::scene, true, "m/s^2"};
 /// Forces and moments in space on owned particles at a time; taken away after every step, and after every
 /// state that an objective looks at.
@@ -56,22 +58,26 @@ struct BondedParticles {
   std::unique_ptr<potentials::SphereContact> contact; ///< null: particles pass through each other
   potentials::SphereBarrierPotential* barrier = nullptr;
   potentials::SphereFrictionPotential* friction = nullptr;
+  potentials::SphereDampingPotential* damping = nullptr; ///< of contacts with a restitution below 1
+
+  std::shared_ptr<Servo> servo; ///< moves obstacles of `contact` by the forces on them; null: none does
 
   /// Makes `potential` the only term. @pre there is no contact yet.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
-  /// Adds barrier and friction of spheres: at most once, after set_bonds() and the flags of what is
-  /// prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential.
-  /// Collective.
+  /// Adds barrier and friction of spheres: at most once, after set_bonds(), the masses and the flags of what
+  /// is prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential;
+  /// `restitution` of SphereDampingPotential, 1: none. Collective.
   void add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
-                   potentials::FrictionCoefficients coefficients, double rolling, double eps_v);
+                   potentials::FrictionCoefficients coefficients, double rolling, double eps_v,
+                   double restitution = 1);
 
   /// Finds what touches at u, on a way that contact covers. Collective.
   void update(std::span<const double> u) const {
     for (const auto& term : terms) term->update(u);
   }
   /// Starts a step of length dt to `time` [s] from u (owned particles, 7 numbers each): contact forgets
-  /// earlier pairs, and friction takes its frames and normal forces there. Nothing without contact.
-  /// Collective.
+  /// earlier pairs, and friction and damping take their frames and normal forces there. Nothing without
+  /// contact. Collective.
   void begin_contact(double time, double dt, std::span<const double> u) const;
   bool softens() const { return damage_width > 0; }
   double inertia(LocalIndex particle) const {
@@ -81,9 +87,10 @@ struct BondedParticles {
 };
 
 /// Brings contact, and potentials of its pairs, to the end u of a step of length dt from `start` to `time`
-/// [s] that has been taken. Collective.
+/// [s] that has been taken; `damping` may be null. Collective.
 void restore_contact(potentials::SphereContact& contact, potentials::SphereBarrierPotential& barrier,
-                     potentials::SphereFrictionPotential& friction, double time, double dt,
+                     potentials::SphereFrictionPotential& friction,
+                     potentials::SphereDampingPotential* damping, double time, double dt,
                      std::span<const double> start, std::span<const double> u);
 
 /// What the steps of a problem depend on, with the positions of the particles at rest and the sections of the

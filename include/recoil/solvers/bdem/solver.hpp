@@ -56,13 +56,14 @@ struct BrokenBond {
 };
 
 /// Energies [J] and momenta of a run: kinetic + elastic + barrier - (initial sum) = external_work - broken -
-/// dissipated_friction - dissipated_integrator, up to the residual of Newton's method.
+/// dissipated_friction - dissipated_damping - dissipated_integrator, up to the residual of Newton's method.
 struct ParticleLedger {
   double kinetic = 0, elastic = 0;
   double barrier = 0;       ///< of contact: of the barrier, or of leapfrog's penalty
   double external_work = 0; ///< of gravity, loads and of what moves prescribed particles and obstacles
   double broken = 0;        ///< elastic energy of bonds when they broke, or that they lost as they softened
   double dissipated_friction = 0;
+  double dissipated_damping = 0; ///< of contacts
   double dissipated_integrator = 0;
   std::array<double, 3> linear_momentum{}, angular_momentum{}; ///< [kg m/s], [kg m^2/s] about the origin
 
@@ -75,6 +76,7 @@ struct ParticleLedger {
          {"external_work", &ParticleLedger::external_work},
          {"broken", &ParticleLedger::broken},
          {"dissipated_friction", &ParticleLedger::dissipated_friction},
+         {"dissipated_damping", &ParticleLedger::dissipated_damping},
          {"dissipated_integrator", &ParticleLedger::dissipated_integrator}});
   }
 };

@@ -15,7 +15,7 @@ Packing packing_of(const std::string& name) {
 }
 
 void read_file_body(const Item& entry, const Item& item, ParticleBody& body) {
-  for (const char* name : {"packing", "rotation", "inside", "seed"})
+  for (const char* name : {"packing", "rotation", "inside", "seed", "distribution", "porosity"})
     if (item.has(name)) item[name].fail("is for packings; particles from a `file` lie where it says");
   for (const char* name : {"mesh", "generator", "array"})
     if (entry.has(name))
@@ -30,11 +30,61 @@ void read_file_body(const Item& entry, const Item& item, ParticleBody& body) {
   body.radius_in_file = item["radius"].numbers().front();
 }
 
+void read_sieves(const Item& item, particles::RadiusDistribution& radii) {
+  for (const char* name : {"openings", "passing"})
+    if (!item.has(name))
+      item.fail("sieves need `openings` and `passing`; `" + std::string(name) + "` is missing");
+  const std::vector<double> openings = item["openings"].numbers(), passing = item["passing"].numbers();
+  if (openings.size() != passing.size())
+    item["passing"].fail("has " + std::to_string(passing.size()) + " values for " +
+                         std::to_string(openings.size()) + " `openings`; write one for each");
+  for (std::size_t k = 1; k < openings.size(); ++k)
+    if (!(openings[k] > openings[k - 1])) item["openings"].fail("must ascend; write the smallest first");
+  if (!std::ranges::is_sorted(passing) || passing.front() != 0 || passing.back() != 1)
+    item["passing"].fail("must ascend from 0, nothing passes the smallest sieve, to 1, all of the mass");
+  for (std::size_t k = 0; k < openings.size(); ++k) radii.sieves.push_back({openings[k], passing[k]});
+  radii.min = openings.front() / 2;
+  radii.max = openings.back() / 2;
+}
+
+void read_distribution(const Item& entry, ParticleBody& body) {
+  using Kind = particles::RadiusDistribution::Kind;
+  const Item item = entry["distribution"];
+  const std::string type = item["type"].text();
+  const bool by_moments = type == "normal" || type == "log_normal";
+  for (const char* name : {"mean", "sd"}) {
+    if (item.has(name) != by_moments)
+      by_moments ? item.fail("needs `mean` and `sd` of the radii; `" + std::string(name) + "` is missing")
+                 : item[name].fail("is of \"normal\" and \"log_normal\"; leave it out");
+  }
+  for (const char* name : {"openings", "passing"})
+    if (item.has(name) && type != "sieves") item[name].fail("is of \"sieves\"; leave it out");
+  if (type == "sieves") {
+    if (entry.has("radius")) entry["radius"].fail("follows from the sieves; leave it out");
+    body.radii.kind = Kind::sieves;
+    return read_sieves(item, body.radii);
+  }
+  if (!by_moments) return;
+  if (!entry.has("radius") || entry["radius"].size() < 2)
+    entry.fail("needs `radius` with the smallest and the largest radius of the distribution");
+  body.radii.kind = type == "normal" ? Kind::normal : Kind::log_normal;
+  body.radii.mean = item["mean"].number();
+  body.radii.sd = item["sd"].number();
+}
+
 void read_packed_body(const Item& item, ParticleBody& body) {
-  if (!item.has("radius")) item.fail("needs the `radius` of the particles, or a `file` of them");
+  const bool is_random = item.has("packing") && item["packing"].text() == "random";
+  for (const char* name : {"distribution", "porosity"})
+    if (item.has(name) && !is_random) item[name].fail("is of random packings; take packing \"random\"");
+  if (item.has("porosity")) body.porosity = item["porosity"].number();
+  if (item.has("distribution")) read_distribution(item, body);
+  const bool by_sieves = body.radii.kind == particles::RadiusDistribution::Kind::sieves;
+  if (!item.has("radius") && !by_sieves)
+    item.fail("needs the `radius` of the particles, or a `file` of them");
   if (item.has("bonds")) item["bonds"].fail("is for particles from a `file`, which is missing");
   if (item.has("packing")) body.packing = packing_of(item["packing"].text());
-  const std::vector<double> radii = item["radius"].numbers();
+  const std::vector<double> radii =
+      by_sieves ? std::vector{body.radii.min, body.radii.max} : item["radius"].numbers();
   body.min_radius = radii.front();
   body.max_radius = radii.back();
   if (body.packing != Packing::random && radii.size() > 1)
@@ -54,6 +104,10 @@ ParticleBody build_body(const Item& entry) {
   ParticleBody body;
   body.body = entry["name"].text();
   body.where = item.where();
+  body.bonded = !item.has("bonded") || item["bonded"].flag();
+  for (const char* name : {"bonds", "bond_tolerance"})
+    if (!body.bonded && item.has(name))
+      item[name].fail("is of bonds, and \"bonded\": false leaves none; keep one of them");
   if (item.has("bond_tolerance")) body.bond_tolerance = item["bond_tolerance"].number();
   if (item.has("file"))
     read_file_body(entry, item, body);
@@ -154,6 +208,24 @@ void build_forces(const Item& list, Scene& scene) {
     particles_of(scene).forces.push_back({entry["id"].integers(), of_time(entry["value"]), entry.where()});
 }
 
+void build_servos(const Item& list, Scene& scene) {
+  for (const Item& entry : list.items()) {
+    if (!scene.contact.enabled) entry.fail("obstacles act by contact; set contact/enabled to true");
+    ServoEntry servo{entry["id"].integer(), entry["direction"].vector(), entry["force"].expression(),
+                     entry["max_speed"].number(), entry.where()};
+    if (servo.direction.norm() == 0) entry["direction"].fail("must not be zero");
+    servo.direction.normalize();
+    if (servo.force.depends_on_position()) entry["force"].fail("depends on x, y or z; write a formula of t");
+    const DirichletEntry* other = nullptr;
+    for (const DirichletEntry& motion : scene.boundary_conditions.obstacle_displacements)
+      if (std::ranges::count(motion.ids, servo.id) > 0) other = &motion;
+    if (other) entry["id"].fail("is moved by " + other->where + " already; leave one of both out");
+    for (const ServoEntry& before : particles_of(scene).servos)
+      if (before.id == servo.id) entry["id"].fail("has a force already; write one entry for each obstacle");
+    particles_of(scene).servos.push_back(std::move(servo));
+  }
+}
+
 void build_turns(const Item& list, Scene& scene) {
   const auto entries = list.items();
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -188,6 +260,18 @@ void check_values(const Item& root, const Scene& scene) {
     motions.fail("is not there for bonded particles without contact; set contact/enabled to true");
 }
 
+/// Restitution without collisions.
+void check_restitution(const Item& solver, const Scene& scene) {
+  if (scene.time.kind == TimeKind::quasistatic)
+    solver["restitution"].fail("is of collisions, and nothing moves at rest; leave it out, or set "
+                               "time/quasistatic to false");
+  const solvers::ParticleIntegrator integrator = particles_of(scene).solver.integrator;
+  if (integrator == solvers::ParticleIntegrator::paper_literal)
+    solver["restitution"].fail(
+        "is not there with \"paper_literal\"; take \"be_reflect\", \"mid_reflectT\" or "
+        "\"leapfrog\", or leave it out");
+}
+
 /// Settings of contact that do not go with the others.
 void check_contact(const Item& root, const Scene& scene) {
   if (!scene.contact.enabled) {
@@ -197,9 +281,20 @@ void check_contact(const Item& root, const Scene& scene) {
     if (particles_of(scene).solver.contact_law)
       root["solver"]["bonded_particles"]["contact_law"].fail(
           "is of contact; set contact/enabled to true, or leave it out");
+    if (particles_of(scene).solver.writes_contacts)
+      root["output"]["contacts"].fail("is of contact; set contact/enabled to true, or leave it out");
+    if (particles_of(scene).solver.restitution < 1)
+      root["solver"]["bonded_particles"]["restitution"].fail(
+          "is of contact; set contact/enabled to true, or leave it out");
     return;
   }
   const Item solver = root["solver"];
+  if (particles_of(scene).solver.restitution < 1) check_restitution(solver["bonded_particles"], scene);
+  if (particles_of(scene).solver.contact_law == potentials::ContactLaw::hertz &&
+      scene.contact.barrier_stiffness)
+    solver["contact"]["barrier_stiffness"].fail(
+        "has no effect on \"contact_law\": \"hertz\", whose stiffness follows from `E` and `nu` of the "
+        "materials; leave it out");
   const solvers::ParticleIntegrator integrator = particles_of(scene).solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator == solvers::ParticleIntegrator::del_exact)
     solver["bonded_particles"]["integrator"].fail("has no contact; take \"be_reflect\", \"mid_reflectT\" or "
@@ -312,6 +407,7 @@ void build_particles(const Item& root, Scene& scene) {
   build_bond_materials(root["materials"], scene);
   build_turns(root["boundary_conditions"]["dirichlet_boundary"], scene);
   build_forces(root["boundary_conditions"]["particle_forces"], scene);
+  build_servos(root["boundary_conditions"]["servo_obstacles"], scene);
   check_values(root, scene);
   check_contact(root, scene);
   check_damage(root, scene);

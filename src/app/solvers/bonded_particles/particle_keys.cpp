@@ -43,8 +43,17 @@ constexpr Key particles[] = {
      .implied = "`\"barrier\"`, of `leapfrog` `\"penalty\"`",
      .doc =
          "Energy of a pair that is closer than `dhat`, with the stiffness of the barrier: the logarithmic "
-         "barrier, which lets no pair overlap, or (dhat - gap)^2 / 2. Either goes with any integrator, for "
-         "comparisons."},
+         "barrier, which lets no pair overlap, or (dhat - gap)^2 / 2; or `\"hertz\"`, spheres that press on "
+         "each other with 4/3 E* sqrt(R*) (dhat - gap)^1.5, E* from `E` and `nu` of the materials. Each goes "
+         "with any integrator."},
+    {.pattern = "/solver/bonded_particles/restitution",
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::restitution>,
+     .range = {0, 1, true, false},
+     .doc = "With contact: speed at which two particles, or one and an obstacle, part after a collision over "
+            "that at which they meet, whatever speed, masses and law of contact are. `be_reflect` and "
+            "`mid_reflectT` have leapfrog take the steps in which particles collide, so that it does not "
+            "depend on the time step either, but with `sudden_breaking` `\"shorter_steps\"` "
+            "(docs/bonded_particles.md, Restitution). 1: contact is elastic."},
     {.pattern = "/solver/bonded_particles/damage_width",
      .member = &bound<&BondedScene::solver, &ParticleSolverSpec::damage_width>,
      .range = from_to(0, 1),
@@ -116,6 +125,79 @@ constexpr Key particles[] = {
      .doc = "Of the particles of a packing, which needs it; `random`: one, or the smallest and the largest "
             "of a uniform distribution. With `file`: of particles that have none there, before the "
             "transformation."},
+    {.pattern = "/geometry/*/particles/distribution",
+     .types = object,
+     .implied = "uniform between both radii",
+     .doc = "How the radii of a random packing are distributed."},
+    {.pattern = "/geometry/*/particles/distribution/type",
+     .types = text,
+     .required = true,
+     .choices = "[\"uniform\", \"normal\", \"log_normal\", \"sieves\"]",
+     .doc =
+         "`normal`, `log_normal`: of the number of particles, with `mean` and `sd`, between the two values "
+         "of `radius`. `sieves`: by mass, with `openings` and `passing`, in place of `radius`."},
+    {.pattern = "/geometry/*/particles/distribution/{mean,sd}",
+     .types = number,
+     .implied = "none",
+     .range = positive,
+     .unit = "m",
+     .doc = "Mean and standard deviation of the radii, before those beyond `radius` are drawn again."},
+    {.pattern = "/geometry/*/particles/distribution/openings",
+     .types = list,
+     .items = number,
+     .length = {2, 1 << 20},
+     .implied = "none",
+     .range = positive,
+     .unit = "m",
+     .doc = "Of sieves, ascending: diameters of the spheres that just pass."},
+    {.pattern = "/geometry/*/particles/distribution/passing",
+     .types = list,
+     .items = number,
+     .length = {2, 1 << 20},
+     .implied = "none",
+     .range = from_to(0, 1),
+     .doc = "Share of the mass that passes each sieve, from 0 to 1; between two sieves diameters are uniform "
+            "by mass."},
+    {.pattern = "/geometry/*/particles/porosity",
+     .types = number,
+     .implied = "as dense as they get",
+     .range = {0, 1, true, true},
+     .doc =
+         "Of random packings: 1 - (volume of the spheres)/(volume of the body), exactly, by a common factor "
+         "near 1 on all radii. Denser ones than jam are refused."},
+    {.pattern = "/output/contacts",
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::writes_contacts>,
+     .doc = "Bonded particles with contact: `contacts.csv` has the pairs that press on each other in every "
+            "stored step, trajectories the field `coordination`."},
+    {.pattern = "/boundary_conditions/servo_obstacles",
+     .types = one_or_list,
+     .items = object,
+     .fallback = "[]",
+     .doc = "Obstacles that move so that they push particles with a force, as a platen under load control "
+            "does."},
+    {.pattern = "/boundary_conditions/servo_obstacles/*/id",
+     .types = integer,
+     .required = true,
+     .doc = "Of an obstacle by its `surface_selection`, which no other entry moves."},
+    {.pattern = "/boundary_conditions/servo_obstacles/*/direction",
+     .types = list,
+     .items = number,
+     .length = {3, 3},
+     .required = true,
+     .doc = "In which it pushes, and moves; of any length."},
+    {.pattern = "/boundary_conditions/servo_obstacles/*/force",
+     .types = expression,
+     .required = true,
+     .unit = "N",
+     .doc = "With which it pushes; formula of t."},
+    {.pattern = "/boundary_conditions/servo_obstacles/*/max_speed",
+     .types = number,
+     .required = true,
+     .range = positive,
+     .unit = "m/s",
+     .doc =
+         "Largest speed, with which it goes where nothing is in its way; of `quasistatic` steps the way in "
+         "one over `dt`."},
     {.pattern = "/geometry/*/particles/rotation",
      .types = list,
      .items = number,
@@ -141,6 +223,10 @@ constexpr Key particles[] = {
      .doc =
          "Particles are bonded where the gap between them is at most this share of the sum of their radii; "
          "not with bonds from a file."},
+    {.pattern = "/geometry/*/particles/bonded",
+     .types = boolean,
+     .implied = "`true`",
+     .doc = "`false`: loose grains, which contact alone keeps apart; bonds of a `file` are not read."},
     {.pattern = "/materials/*/moduli",
      .types = text,
      .implied = "`\"bonds\"`",

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "app/solvers/bonded_particles/contact_network.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/particles/bond_values.hpp"
@@ -167,6 +169,10 @@ std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {
     fragment_.assign(fragments.of_owned.begin(), fragments.of_owned.end());
     fields.push_back({"fragment", 1, &nodes_, fragment_, io::Centre::node, false});
   }
+  if (particles_of(*scene_).solver.writes_contacts) {
+    coordination_ = coordination_numbers(solver_->problem());
+    fields.push_back({"coordination", 1, &nodes_, coordination_, io::Centre::node, false});
+  }
   if (solver_->problem().softens()) {
     damage_.clear();
     for (const LocalIndex bond : counted_) damage_.push_back(1 - solver_->problem().bonds->integrity(bond));
@@ -181,6 +187,12 @@ stepping::Entries ParticleOutput::summary() const {
     entries.push_back({"E_x of " + moduli.body, moduli.young_x});
     entries.push_back({"E_z of " + moduli.body, moduli.young_z});
     entries.push_back({"nu_xy of " + moduli.body, moduli.poisson_xy});
+  }
+  if (particles_of(*scene_).solver.writes_contacts) {
+    double sum = 0;
+    for (const double number : coordination_numbers(solver_->problem())) sum += number;
+    entries.push_back(
+        {"coordination_number", particles().points->comm->sum(sum) / double(particles().points->num_global)});
   }
   if (distribution_) entries.push_back({"repartitions", distribution_->repartitions});
   if (!solver_->problem().strength) return entries;

@@ -28,7 +28,8 @@ constexpr double degree = std::numbers::pi / 180;
 
 particles::ParticleSet pack(const ParticleBody& body, const particles::ClosedSurface& surface) {
   if (body.packing == Packing::random)
-    return pack_random(surface, {body.min_radius, body.max_radius, std::uint64_t(body.seed)});
+    return pack_random(
+        surface, {body.min_radius, body.max_radius, std::uint64_t(body.seed), body.porosity, body.radii});
   particles::Lattice lattice;
   lattice.kind = body.packing == Packing::fcc ? particles::LatticeKind::fcc : particles::LatticeKind::hcp;
   lattice.radius = body.min_radius;
@@ -64,10 +65,14 @@ particles::ParticleSet read_body(const ParticleBody& body, const mesh::GeometryS
   const double scale = entry.transformation.scale[0];
   for (double& radius : set.radii) radius *= scale;
   for (double& volume : set.volumes) volume *= scale * scale * scale;
-  if (set.bonds.empty() && body.bonds.empty())
+  if (!body.bonded) {
+    set.bonds.clear();
+    set.bond_constants.clear();
+  } else if (set.bonds.empty() && body.bonds.empty()) {
     set.bonds = particles::bond_neighbours(set, body.bond_tolerance.value_or(default_tolerance));
-  else if (body.bond_tolerance)
+  } else if (body.bond_tolerance) {
     throw InputError(body.file.string(), "brings bonds, `bond_tolerance` has no effect; leave it out");
+  }
   set.body_names = {body.body};
   set.body.assign(set.positions.size(), 0);
   return set;
@@ -376,7 +381,8 @@ particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeom
         continue;
       }
       particles::ParticleSet one = pack(body, surface_of(body, geometry));
-      one.bonds = particles::bond_neighbours(one, body.bond_tolerance.value_or(default_tolerance));
+      if (body.bonded)
+        one.bonds = particles::bond_neighbours(one, body.bond_tolerance.value_or(default_tolerance));
       append(all, one);
     } catch (const InputError& error) {
       const std::string file = entry_of(scene, body.body).mesh.string();

@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "app/solvers/bonded_particles/contact_network.hpp"
 #include "recoil/app/run/csv_table.hpp"
 #include "recoil/app/run/forward_run.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/io/block_layout.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/fragments.hpp"
@@ -26,6 +28,7 @@ constexpr const char* reaction_head = "step,time,entry,displacement_x,displaceme
 constexpr const char* obstacle_head =
     "step,time,obstacle,displacement_x,displacement_y,displacement_z,force_x,"
     "force_y,force_z,moment_x,moment_y,moment_z";
+constexpr const char* contact_head = "step,time,particle,other,gap,force,normal_x,normal_y,normal_z,x,y,z";
 constexpr const char* fragment_head = "step,time,fragment,first_particle,particles,mass,x,y,z,vx,vy,vz";
 
 Vector3d three_of(std::span<const double> values, std::size_t first) {
@@ -77,6 +80,8 @@ void ParticleTables::begin(double last_time) const {
     begin_table(folder_ / "broken_bonds.csv", broken_head, last_time);
     if (!groups_.empty()) begin_table(folder_ / "reactions.csv", reaction_head, last_time);
     if (!obstacles_.empty()) begin_table(folder_ / "obstacle_forces.csv", obstacle_head, last_time);
+    if (particles_of(scene_).solver.writes_contacts)
+      begin_table(folder_ / "contacts.csv", contact_head, last_time);
     if (solver_.problem().strength) begin_table(folder_ / "fragments.csv", fragment_head, last_time);
   });
   if (solver_.problem().strength && last_time < solver_.start_time()) add_fragments();
@@ -86,9 +91,27 @@ void ParticleTables::add_step() const {
   add_broken_bonds();
   if (!groups_.empty()) add_reactions();
   if (!obstacles_.empty()) add_obstacle_forces();
-  if (solver_.problem().strength &&
-      (run_options(scene_).stores(solver_.step()) || solver_.step() == scene_.time.steps))
-    add_fragments();
+  const bool is_stored = run_options(scene_).stores(solver_.step()) || solver_.step() == scene_.time.steps;
+  if (particles_of(scene_).solver.writes_contacts && is_stored) add_contacts();
+  if (solver_.problem().strength && is_stored) add_fragments();
+}
+
+void ParticleTables::add_contacts() const {
+  const auto first_obstacle = std::int32_t(solver_.problem().particles->body_names.size());
+  std::string text;
+  for (const ContactRow& row : pressing_contacts(solver_.problem()))
+    text += fmt::format("{},{:.17g},{},{},{:.9g},{:.9g}{}{}\n", solver_.step(), solver_.time(), row.a,
+                        row.b >= 0 ? std::to_string(row.b) : obstacles_[row.body - first_obstacle], row.gap,
+                        row.force, table_cells(row.normal), table_cells(row.place));
+  for (int rank = 0; rank < comm_.size(); ++rank) add_of_rank(rank, "contacts.csv", text);
+}
+
+/// Adds the text of one rank after the other: none holds that of all.
+void ParticleTables::add_of_rank(int rank, const char* table, const std::string& text) const {
+  std::vector<char> rows;
+  if (comm_.rank() == rank) rows.assign(text.begin(), text.end());
+  rows = parallel::gather(comm_, 0, std::move(rows));
+  add(table, {rows.begin(), rows.end()});
 }
 
 void ParticleTables::add(const char* table, const std::string& rows) const {
@@ -202,12 +225,7 @@ void ParticleTables::add_fragments() const {
                         number < fragments.larger ? number : -1, row.first, GlobalIndex(row.sums[0]),
                         row.sums[1], table_cells({centre.data(), 3}), table_cells({velocity.data(), 3}));
   }
-  for (int rank = 0; rank < num_blocks; ++rank) {
-    std::vector<char> rows;
-    if (comm_.rank() == rank) rows.assign(text.begin(), text.end());
-    rows = parallel::gather(comm_, 0, std::move(rows));
-    add("fragments.csv", {rows.begin(), rows.end()});
-  }
+  for (int rank = 0; rank < num_blocks; ++rank) add_of_rank(rank, "fragments.csv", text);
 }
 
 } // namespace recoil::app

@@ -25,6 +25,7 @@ struct SeenForces {
   std::unique_ptr<potentials::BondPotential> bonds;
   std::unique_ptr<potentials::SphereBarrierPotential> barrier; ///< null without contact, as the next
   std::unique_ptr<potentials::SphereFrictionPotential> friction;
+  std::unique_ptr<potentials::SphereDampingPotential> damping; ///< null without a restitution
   double time = 0;
   std::vector<double> internal = {}; ///< at the start of the step
 
@@ -39,6 +40,10 @@ struct SeenForces {
                                                                    all.law(), obstacle);
     friction = std::make_unique<potentials::SphereFrictionPotential>(
         *problem.contact, *barrier, sliding.coefficients(), sliding.rolling(), sliding.eps_v());
+    barrier->set_compliances(all.compliances());
+    if (problem.damping)
+      damping = std::make_unique<potentials::SphereDampingPotential>(
+          *problem.contact, *barrier, problem.damping->restitution(), problem.damping->mass());
   }
 
   /// Bonds bear what they bore in the step that led to a state, with the integrity that they had there, and
@@ -83,8 +88,8 @@ private:
     std::vector<double> integrity;
     for (LocalIndex bond = 0; bond < std::ssize(broken); ++bond) integrity.push_back(own.integrity(bond));
     solvers::set_internal(problem, state.previous_internal);
-    solvers::restore_contact(*problem.contact, *barrier, *friction, state.time, state.record->dt,
-                             state.previous_u, state.u);
+    solvers::restore_contact(*problem.contact, *barrier, *friction, damping.get(), state.time,
+                             state.record->dt, state.previous_u, state.u);
     for (LocalIndex bond = 0; bond < std::ssize(broken); ++bond)
       own.set_integrity(bond, integrity[bond], broken[bond] != 0);
     distances = kept_distances;
@@ -111,13 +116,14 @@ public:
 
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<3>& dq,
                              double factor, std::span<double> y) const override {
-    seen_.add_internal_tangent(u, {seen_.bonds.get(), seen_.barrier.get(), seen_.friction.get()},
-                               dq.numbers(internal_variables), factor, y);
+    seen_.add_internal_tangent(
+        u, {seen_.bonds.get(), seen_.barrier.get(), seen_.friction.get(), seen_.damping.get()},
+        dq.numbers(internal_variables), factor, y);
   }
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<3>& g) const override {
-    seen_.add_internal_products(u, {seen_.bonds.get(), seen_.barrier.get(), seen_.friction.get()}, p, factor,
-                                g);
+    seen_.add_internal_products(
+        u, {seen_.bonds.get(), seen_.barrier.get(), seen_.friction.get(), seen_.damping.get()}, p, factor, g);
   }
 
 private:
@@ -270,6 +276,7 @@ objectives::Reaction<3> begin_reaction(const solvers::BondedParticles& problem, 
   reaction.depends_on_step = problem.contact || problem.softens();
   if (problem.contact) reaction.summands.push_back({seen->barrier.get(), factor});
   if (problem.contact) reaction.summands.push_back({seen->friction.get(), factor});
+  if (problem.damping) reaction.summands.push_back({seen->damping.get(), factor});
   reaction.enter_state = [seen](const ObservedState& state) { seen->enter(state); };
   return reaction;
 }

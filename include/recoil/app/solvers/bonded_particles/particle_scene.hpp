@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/particles/radius_distribution.hpp"
 #include "recoil/potentials/bonds/bond.hpp"
 #include "recoil/potentials/spheres/contact_law.hpp"
 #include "recoil/solvers/bdem/integrator.hpp"
@@ -28,13 +29,16 @@ struct ParticleBody {
   Eigen::Vector3d rotation = Eigen::Vector3d::Zero(); ///< rotation vector of the lattice [degrees]
   bool whole_spheres = true;                          ///< inside of the surface, or their centres alone
   int seed = 0;
+  std::optional<double> porosity;      ///< of random packings; none: as dense as they get
+  particles::RadiusDistribution radii; ///< the same; uniform between both radii by default
   /// The largest gap between bonded particles over the sum of their radii; none: 1e-6, or bonds of the file.
   std::optional<double> bond_tolerance;
+  bool bonded = true; ///< false: loose grains
   std::string where;
 
   /// A lattice whose bonds join nearest neighbours alone: second ones are sqrt(2) as far away.
   bool is_simple_lattice() const {
-    return file.empty() && packing != Packing::random && bond_tolerance.value_or(0) < 0.414;
+    return bonded && file.empty() && packing != Packing::random && bond_tolerance.value_or(0) < 0.414;
   }
 };
 
@@ -73,6 +77,15 @@ struct ParticleForce {
   std::string where;
 };
 
+/// `boundary_conditions/servo_obstacles/*`: an obstacle that pushes particles along a direction with a force.
+struct ServoEntry {
+  int id = 0;
+  Eigen::Vector3d direction = Eigen::Vector3d::UnitZ();
+  Expression force;     ///< of t [N]
+  double max_speed = 0; ///< [m/s]
+  std::string where;
+};
+
 template <>
 struct EnumNames<solvers::ParticleIntegrator> {
   static constexpr EnumName<solvers::ParticleIntegrator> all[]{
@@ -92,7 +105,8 @@ struct EnumNames<solvers::SuddenBreaking> {
 template <>
 struct EnumNames<potentials::ContactLaw> {
   static constexpr EnumName<potentials::ContactLaw> all[]{{"barrier", potentials::ContactLaw::barrier},
-                                                          {"penalty", potentials::ContactLaw::penalty}};
+                                                          {"penalty", potentials::ContactLaw::penalty},
+                                                          {"hertz", potentials::ContactLaw::hertz}};
 };
 
 /// `solver/bonded_particles`.
@@ -101,6 +115,7 @@ struct ParticleSolverSpec {
   double tolerance = 1e-4;
   int max_iterations = 100;
   std::optional<potentials::ContactLaw> contact_law; ///< none: that of the integrator
+  double restitution = 1;                            ///< coefficient of all contacts
   double cascade_share = 0.9;
   int cascade_iterations = 1;  ///< 0: until converged
   double max_broken_share = 1; ///< 1: never more
@@ -109,6 +124,7 @@ struct ParticleSolverSpec {
   double rolling_friction = 0;
   double max_imbalance = 1.3; ///< largest work of a rank over the mean
   double damage_width = 0;
+  bool writes_contacts = false; ///< a table of them in every stored step
 };
 
 /// What scenes of bonded particles hold beside what all scenes have.
@@ -117,6 +133,7 @@ struct BondedScene : SolverSceneOf<BondedScene> {
   std::vector<BondMaterialEntry> materials;
   std::vector<PrescribedTurn> turns; ///< of the entries of `dirichlet_boundary`
   std::vector<ParticleForce> forces;
+  std::vector<ServoEntry> servos;
   ParticleSolverSpec solver;
 
   std::vector<std::filesystem::path> files() const override;

@@ -18,6 +18,8 @@ namespace recoil::app {
 /// obstacle_forces.csv, with contact: of every step and obstacle, planes last, its mean displacement, and the
 /// force and the moment of particles on it, about the mean of its corners; of planes about the origin.
 ///
+/// contacts.csv, where the scene wants it: of every stored nominal step the pairs that press on each other.
+///
 /// fragments.csv, where bonds can break: at the start, in every stored nominal step and in the last one the
 /// fragments of more than one particle, largest first, then a row with fragment -1 for all single particles.
 class ParticleTables {
@@ -38,6 +40,8 @@ private:
   void add_reactions() const;
   void add_obstacle_forces() const;
   void add_fragments() const;
+  void add_contacts() const;
+  void add_of_rank(int rank, const char* table, const std::string& text) const;
   void add(const char* table, const std::string& rows) const;
 
   const parallel::Communicator& comm_;

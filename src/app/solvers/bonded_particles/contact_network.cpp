@@ -1,0 +1,67 @@
+#include "app/solvers/bonded_particles/contact_network.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace recoil::app {
+
+std::vector<double> coordination_numbers(const solvers::BondedParticles& problem) {
+  const particles::DistributedParticles& particles = *problem.particles;
+  std::vector<double> numbers(particles.num_owned(), 0.0);
+  for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond) {
+    if (problem.bonds->is_broken(bond)) continue;
+    for (const LocalIndex end : {particles.bonds[bond].a, particles.bonds[bond].b})
+      if (end < particles.num_owned()) ++numbers[end];
+  }
+  if (!problem.contact) return numbers;
+  const potentials::Spheres& spheres = *problem.contact->spheres();
+  std::vector<double> ends(spheres.size(), 0.0);
+  for (const potentials::SphereTouch& touch : problem.contact->touching()) {
+    if (touch.pair.b < 0 || !(problem.barrier->force(touch) > 0)) continue;
+    ++ends[touch.pair.a];
+    ++ends[touch.pair.b];
+  }
+  spheres.add_to_owners(ends, 1, 1, numbers);
+  return numbers;
+}
+
+std::vector<ContactRow> pressing_contacts(const solvers::BondedParticles& problem) {
+  const potentials::SphereContact& pairs = *problem.contact;
+  const potentials::Spheres& spheres = *pairs.spheres();
+  const std::vector<double> own(problem.particles->ids.begin(), problem.particles->ids.end());
+  const std::vector<double> ids = spheres.gather(own, 1);
+  std::vector<ContactRow> rows;
+  for (const potentials::SphereTouch& touch : pairs.touching()) {
+    const double force = problem.barrier->force(touch);
+    if (!(force > 0)) continue;
+    const potentials::SpherePair& pair = touch.pair;
+    const double r = spheres[pair.a].radius,
+                 share = pair.b < 0 ? 1 : touch.length / (r + spheres[pair.b].radius);
+    const Eigen::Vector3d place =
+        Eigen::Map<const Eigen::Vector3d>(pairs.states().data() + 7 * std::size_t(pair.a)) -
+        share * r * touch.normal;
+    ContactRow row{GlobalIndex(ids[pair.a]),
+                   pair.b < 0 ? -1 : GlobalIndex(ids[pair.b]),
+                   pairs.body_of(pair),
+                   touch.gap,
+                   force,
+                   {},
+                   {}};
+    const bool turn = row.b >= 0 && row.b < row.a;
+    if (turn) {
+      std::swap(row.a, row.b);
+      row.body = spheres[pair.a].body;
+    }
+    for (int i = 0; i < 3; ++i) {
+      row.normal[i] = (turn ? -1 : 1) * touch.normal[i];
+      row.place[i] = place[i];
+    }
+    rows.push_back(row);
+  }
+  std::ranges::sort(rows, {}, [](const ContactRow& row) {
+    return std::array{row.a, row.b, GlobalIndex(row.body)};
+  });
+  return rows;
+}
+
+} // namespace recoil::app

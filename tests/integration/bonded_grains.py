@@ -1,0 +1,216 @@
+"""Loose grains as users of discrete elements expect them: restitution at any time step, Hertz' law, walls that hold a force, sizes and
+porosities of packings, the network of contacts; continued to the same bits and on other ranks; then wrong scenes with place and cure."""
+import copy
+import csv
+import os
+
+import h5py
+import numpy as np
+import runs
+from pieces import ledger
+
+R, E, NU, RHO = 0.01, 1e6, 0.3, 1000
+MASS = RHO * 4 / 3 * np.pi * R**3
+
+
+def table(folder, name):
+    with open(os.path.join(folder, name)) as file:
+        return list(csv.DictReader(file))
+
+
+def balls(recoil, dt, steps, law, integrator, e, speed=1.0):
+    """Two balls that meet head on."""
+    scene = {"geometry": [], "materials": {"type": "BondedParticles", "E": E, "nu": NU, "rho": RHO},
+             "initial_conditions": {"velocity": []},
+             "contact": {"enabled": True, "dhat": 0.001}, "time": {"dt": dt, "time_steps": steps}, "output": {"every": 4, "chunk": 2},
+             "solver": {"type": "bonded_particles", "bonded_particles": {"integrator": integrator, "restitution": e, "contact_law": law}}}
+    for name, x, v in (("left", -0.012, 0.75 * speed), ("right", 0.012, -0.25 * speed)):
+        with open(recoil.path(name + ".csv"), "w") as file:
+            file.write("x,y,z,radius\n%g,0,0,%g\n" % (x, R))
+        scene["geometry"].append({"name": name, "particles": {"file": name + ".csv"}})
+        scene["initial_conditions"]["velocity"].append({"body": name, "value": [v, 0, 0]})
+    return scene
+
+
+def check_restitution(recoil):
+    worst = 0
+    for integrator, law in (("leapfrog", "penalty"), ("be_reflect", "hertz"), ("mid_reflectT", "barrier")):
+        for e in (0.2, 0.5, 0.9):
+            for dt in (4e-3, 1e-3, 3e-4):
+                folder = recoil.simulate(1, recoil.write_scene("balls", balls(recoil, dt, int(0.03 / dt), law, integrator, e)), "balls")
+                energies = ledger(folder)
+                momentum = MASS * 0.5
+                relative = energies["kinetic"][-1] - momentum**2 / (4 * MASS)
+                found = np.sqrt(relative / (MASS / 4))
+                worst = max(worst, abs(found / e - 1))
+                left = energies["kinetic"] + energies["barrier"] + energies["dissipated_damping"] + energies["dissipated_integrator"]
+                runs.check(abs(left[-1] - left[0]) < 1e-9 * left[0] and abs(found / e - 1) < 0.01,
+                           "%s, %s, dt %g s: restitution %.4f of %g" % (integrator, law, dt, found, e))
+    print("largest error of the restitution: %.2g" % worst)
+
+
+def check_restarts(recoil):
+    path = recoil.write_scene("balls", balls(recoil, 1e-3, 16, "hertz", "mid_reflectT", 0.5))
+    whole, folder = recoil.simulate(1, path, "whole"), recoil.path("parts")
+    recoil.run(1, "simulate", path, "-o", folder, "-q", "--steps", 4)
+    recoil.run(1, "simulate", "--restart", folder, "-q")
+    same = all(np.array_equal(runs.state(whole, field=f), runs.state(folder, field=f)) for f in ("u", "v"))
+    with open(os.path.join(whole, "ledger.csv")) as a, open(os.path.join(folder, "ledger.csv")) as b:
+        same = same and a.read() == b.read()
+    runs.check(same and runs.summary(whole)["steps_of_leapfrog"] > 0, "a collision is continued to the same bits")
+    on_2 = recoil.simulate(2, path, "on 2")
+    runs.check(runs.difference(runs.state(on_2, field="v"), runs.state(whole, field="v")) < 1e-9, "and is the same on two ranks")
+
+
+def ball_on_plate(recoil, parts):
+    stiffness, speed = E / (1 - NU**2) * np.sqrt(R), 0.5
+    depth = (15 * MASS * speed**2 / (16 * stiffness))**0.4
+    duration, peak = 2.9432 * depth / speed, 4 / 3 * stiffness * depth**1.5
+    with open(recoil.path("ball.csv"), "w") as file:
+        file.write("x,y,z,radius\n0,0,%.17g,%g\n" % (R + 0.001 + 1e-7, R))
+    scene = {"geometry": [{"name": "ball", "particles": {"file": "ball.csv"}},
+                          {"name": "plate", "is_obstacle": True, "type": "plane", "point": [0, 0, 0], "normal": [0, 0, 1]}],
+             "materials": {"type": "BondedParticles", "E": E, "nu": NU, "rho": RHO},
+             "initial_conditions": {"velocity": [{"body": "ball", "value": [0, 0, -speed]}]},
+             "contact": {"enabled": True, "dhat": 0.001}, "time": {"dt": duration / parts, "time_steps": int(1.2 * parts)},
+             "output": {"every": 1000},
+             "solver": {"type": "bonded_particles", "bonded_particles": {"integrator": "leapfrog", "contact_law": "hertz"}}}
+    return scene, duration, peak
+
+
+def check_hertz(recoil):
+    scene, duration, peak = ball_on_plate(recoil, 400)
+    forces = np.array([-float(row["force_z"]) for row in table(recoil.simulate(1, recoil.write_scene("ball", scene), "ball"), "obstacle_forces.csv")])
+    lasted = np.count_nonzero(forces > 0) / 400
+    runs.check(abs(forces.max() / peak - 1) < 0.01 and abs(lasted - 1) < 0.01,
+               "Hertz: peak force %.4f, duration %.4f of theory" % (forces.max() / peak, lasted))
+
+
+def pressed(servo_force=2.0, steps=40):
+    """Grains in a box of planes below a platen that pushes."""
+    half, height = 0.02, 0.04
+    geometry = [{"name": "grains", "generator": {"type": "box", "size": [2 * half, 2 * half, height], "divisions": 1},
+                 "particles": {"packing": "random", "radius": [0.003, 0.004], "porosity": 0.5, "seed": 3, "bonded": False}}]
+    for axis in range(3):
+        for side in (-1, 1):
+            normal, point = [0, 0, 0], [0, 0, 0]
+            normal[axis], point[axis] = -side, side * ((half if axis < 2 else height / 2) + 3e-4)
+            geometry.append({"name": "side %d%s" % (axis, "ab"[side > 0]), "is_obstacle": True, "type": "plane", "point": point, "normal": normal})
+    geometry[-1]["surface_selection"] = 7
+    return {"geometry": geometry, "materials": {"type": "BondedParticles", "E": E, "nu": NU, "rho": RHO},
+            "boundary_conditions": {"servo_obstacles": [{"id": 7, "direction": [0, 0, -1], "force": servo_force, "max_speed": 0.02}]},
+            "contact": {"enabled": True, "dhat": 3e-4, "friction_coefficient": 0.3, "epsv": 1e-3}, "time": {"dt": 0.01, "time_steps": steps},
+            "output": {"every": 10, "chunk": 2, "contacts": True}, "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-5}}}
+
+
+def check_servo(recoil):
+    path = recoil.write_scene("pressed", pressed())
+    folder = recoil.simulate(1, path, "pressed")
+    top = [row for row in table(folder, "obstacle_forces.csv") if row["obstacle"] == "side 2b"]
+    forces = np.array([float(row["force_z"]) for row in top])
+    runs.check(np.abs(forces[-10:] / 2 - 1).max() < 0.01, "the platen holds its force to %.2g, way %s m" %
+               (np.abs(forces[-10:] / 2 - 1).max(), top[-1]["displacement_z"]))
+    other = recoil.path("pressed in parts")
+    recoil.run(1, "simulate", path, "-o", other, "-q", "--steps", 20)
+    recoil.run(1, "simulate", "--restart", other, "-q")
+    runs.check(np.array_equal(runs.state(other), runs.state(folder)) and table(other, "obstacle_forces.csv") == table(folder, "obstacle_forces.csv"),
+               "and is continued to the same bits")
+    check_network(folder)
+
+
+def check_network(folder):
+    rows = [row for row in table(folder, "contacts.csv") if row["step"] == "40"]
+    pairs = [row for row in rows if row["other"].isdigit()]
+    numbers = np.zeros(len(runs.coordinates(folder)))
+    for row in pairs:
+        numbers[[int(row["particle"]), int(row["other"])]] += 1
+    field = runs.state(folder, field="coordination").ravel()
+    top = sum(float(row["force"]) * float(row["normal_z"]) for row in rows if row["other"] == "side 2b")
+    runs.check(np.array_equal(field, numbers) and len(pairs) > 50, "%d contacts, coordination number %.2f" % (len(pairs), numbers.mean()))
+    runs.check(abs(runs.summary(folder)["coordination_number"] - numbers.mean()) < 1e-12, "the same in the summary")
+    print("force on the platen by its contacts: %.5f N" % top)
+
+
+def check_packings(recoil):
+    side, openings, passing = 0.024, [0.002, 0.0025, 0.0035, 0.004], [0, 0.3, 0.8, 1]
+    cases = {"uniform": {"radius": [0.001, 0.0016]},
+             "normal": {"radius": [0.0005, 0.0025], "distribution": {"type": "normal", "mean": 0.0014, "sd": 0.0002}},
+             "log_normal": {"radius": [0.0005, 0.004], "distribution": {"type": "log_normal", "mean": 0.0014, "sd": 0.0003}},
+             "sieves": {"distribution": {"type": "sieves", "openings": openings, "passing": passing}}}
+    for name, particles in cases.items():
+        scene = pressed(steps=1)
+        scene["geometry"] = [{"name": "box", "generator": {"type": "box", "size": [side] * 3, "divisions": 1},
+                              "particles": dict(particles, packing="random", porosity=0.5, seed=1)}]
+        scene["contact"], scene["boundary_conditions"], scene["output"] = {}, {}, {}
+        folder = recoil.simulate(1, recoil.write_scene("packing", scene), "packing")
+        with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as file:
+            radii = file["radius"][:].ravel()
+        porosity = 1 - (4 / 3 * np.pi * radii**3).sum() / side**3
+        text = "%s: %d particles, porosity %.6f" % (name, len(radii), porosity)
+        holds = abs(porosity - 0.5) < 0.005
+        error = 1 / np.sqrt(len(radii))
+        if name in ("normal", "log_normal"):
+            of = particles["distribution"]
+            holds = holds and abs(radii.mean() / of["mean"] - 1) < 0.5 * error and abs(radii.std() / of["sd"] - 1) < 3 * error
+            text += ", mean %.5g, sd %.3g" % (radii.mean(), radii.std())
+        if name == "sieves":
+            mass, edges = radii**3, np.array(openings) / 2
+            shares = np.array([mass[radii < edge * (1 + 1e-9)].sum() for edge in edges]) / mass.sum()
+            holds = holds and np.abs(shares - passing).max() < 0.06
+            text += ", passing %s" % np.round(shares, 3)
+        runs.check(holds, text)
+
+
+def changed(scene, change):
+    scene = copy.deepcopy(scene)
+    change(scene)
+    return scene
+
+
+def check_wrong(recoil):
+    grains, collision = pressed(), balls(recoil, 1e-3, 4, "hertz", "be_reflect", 0.5)
+    packing = lambda **more: lambda s: s["geometry"][0]["particles"].update(more)
+    key = lambda **more: lambda s: s["solver"]["bonded_particles"].update(more)
+    servo = lambda **more: lambda s: s["boundary_conditions"]["servo_obstacles"][0].update(more)
+    wrong = [
+        ("restitution above 1", changed(collision, key(restitution=1.2)), ["/solver/bonded_particles/restitution"]),
+        ("restitution of 0", changed(collision, key(restitution=0)), ["/solver/bonded_particles/restitution"]),
+        ("restitution without contact", changed(collision, lambda s: (s.update(contact={}), s["solver"]["bonded_particles"].pop("contact_law"))),
+         ["/solver/bonded_particles/restitution", "set contact/enabled to true"]),
+        ("restitution at rest", changed(grains, lambda s: (s["time"].update(quasistatic=True), key(restitution=0.5)(s))),
+         ["/solver/bonded_particles/restitution", "leave it out"]),
+        ("stiffness beside Hertz", changed(collision, lambda s: s["solver"].update(contact={"barrier_stiffness": 1e4})),
+         ["/solver/contact/barrier_stiffness", "leave it out"]),
+        ("unknown law", changed(collision, key(contact_law="herz")), ["/solver/bonded_particles/contact_law", "hertz"]),
+        ("force on nobody", changed(grains, servo(id=9)), ["/boundary_conditions/servo_obstacles/0", "surface_selection"]),
+        ("force without direction", changed(grains, servo(direction=[0, 0, 0])), ["/servo_obstacles/0/direction", "zero"]),
+        ("force of place", changed(grains, servo(force="2*x")), ["/servo_obstacles/0/force", "formula of t"]),
+        ("force and way", changed(grains, lambda s: s["boundary_conditions"].update(obstacle_displacements=[{"id": 7, "value": [0, 0, 0]}])),
+         ["/servo_obstacles/0/id", "leave one of both out"]),
+        ("force without contact", changed(grains, lambda s: (s.update(contact={}), s["output"].pop("contacts"))), ["/servo_obstacles/0", "contact/enabled"]),
+        ("contacts without contact", changed(grains, lambda s: (s.update(contact={}), s.update(boundary_conditions={}))), ["/output/contacts"]),
+        ("porosity of a lattice", changed(grains, packing(packing="hcp", radius=0.003)), ["/particles/porosity", "random"]),
+        ("tolerance of no bonds", changed(grains, packing(bond_tolerance=0.01)), ["/particles/bond_tolerance", "keep one of them"]),
+        ("too dense", changed(grains, packing(porosity=0.3, radius=[0.006, 0.007])), ["jam", "larger"]),
+        ("normal without sd", changed(grains, packing(distribution={"type": "normal", "mean": 0.003})), ["/particles/distribution", "`sd` is missing"]),
+        ("bounds away from the mean", changed(grains, packing(distribution={"type": "normal", "mean": 0.02, "sd": 1e-4})), ["between the bounds"]),
+        ("radius beside sieves", changed(grains, packing(distribution={"type": "sieves", "openings": [0.004, 0.006], "passing": [0, 1]})),
+         ["/particles/radius", "leave it out"]),
+        ("sieves that let all pass", changed(grains, lambda s: (s["geometry"][0]["particles"].pop("radius"), packing(
+            distribution={"type": "sieves", "openings": [0.004, 0.006], "passing": [0.2, 1]})(s))), ["/distribution/passing", "ascend from 0"]),
+    ]
+    for name, scene, parts in wrong:
+        folder = recoil.path("wrong")
+        code, output = recoil.run(1, "simulate", recoil.write_scene("wrong", scene), "-o", folder, expect=None)
+        message = output[output.find("recoil: "):].strip()
+        missing = [part for part in parts if part not in message]
+        runs.check(code == 2 and not missing and not os.path.exists(folder), "%s: %d, %s%s" % (name, code, message, " MISSING %s" % missing if missing else ""))
+
+
+with runs.Recoil() as recoil:
+    check_restitution(recoil)
+    check_restarts(recoil)
+    check_hertz(recoil)
+    check_packings(recoil)
+    check_servo(recoil)
+    check_wrong(recoil)
