@@ -1,4 +1,4 @@
-"""Loose grains as users of discrete elements expect them: restitution at any time step, Hertz' law, walls that hold a force, sizes and
+"""Loose grains as users of discrete elements expect them: restitution at any time step, Hertz' law, sizes and
 porosities of packings, the network of contacts; continued to the same bits and on other ranks; then wrong scenes with place and cure."""
 import copy
 import csv
@@ -86,8 +86,8 @@ def check_hertz(recoil):
                "Hertz: peak force %.4f, duration %.4f of theory" % (forces.max() / peak, lasted))
 
 
-def pressed(servo_force=2.0, steps=40):
-    """Grains in a box of planes below a platen that pushes."""
+def pressed(steps=4):
+    """Grains in a box of planes below a platen that comes down."""
     half, height = 0.02, 0.04
     geometry = [{"name": "grains", "generator": {"type": "box", "size": [2 * half, 2 * half, height], "divisions": 1},
                  "particles": {"packing": "random", "radius": [0.003, 0.004], "porosity": 0.5, "seed": 3, "bonded": False}}]
@@ -98,37 +98,31 @@ def pressed(servo_force=2.0, steps=40):
             geometry.append({"name": "side %d%s" % (axis, "ab"[side > 0]), "is_obstacle": True, "type": "plane", "point": point, "normal": normal})
     geometry[-1]["surface_selection"] = 7
     return {"geometry": geometry, "materials": {"type": "BondedParticles", "E": E, "nu": NU, "rho": RHO},
-            "boundary_conditions": {"servo_obstacles": [{"id": 7, "direction": [0, 0, -1], "force": servo_force, "max_speed": 0.02}]},
+            "boundary_conditions": {"obstacle_displacements": [{"id": 7, "value": [0, 0, "-0.01*t"]}]},
             "contact": {"enabled": True, "dhat": 3e-4, "friction_coefficient": 0.3, "epsv": 1e-3}, "time": {"dt": 0.01, "time_steps": steps},
-            "output": {"every": 10, "chunk": 2, "contacts": True}, "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-5}}}
+            "output": {"every": 2, "chunk": 2, "contacts": True}, "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-5}}}
 
 
-def check_servo(recoil):
+def check_network(recoil):
     path = recoil.write_scene("pressed", pressed())
     folder = recoil.simulate(1, path, "pressed")
-    top = [row for row in table(folder, "obstacle_forces.csv") if row["obstacle"] == "side 2b"]
-    forces = np.array([float(row["force_z"]) for row in top])
-    runs.check(np.abs(forces[-10:] / 2 - 1).max() < 0.01, "the platen holds its force to %.2g, way %s m" %
-               (np.abs(forces[-10:] / 2 - 1).max(), top[-1]["displacement_z"]))
+    check_contacts(folder)
     other = recoil.path("pressed in parts")
-    recoil.run(1, "simulate", path, "-o", other, "-q", "--steps", 20)
+    recoil.run(1, "simulate", path, "-o", other, "-q", "--steps", 2)
     recoil.run(1, "simulate", "--restart", other, "-q")
-    runs.check(np.array_equal(runs.state(other), runs.state(folder)) and table(other, "obstacle_forces.csv") == table(folder, "obstacle_forces.csv"),
-               "and is continued to the same bits")
-    check_network(folder)
+    runs.check(np.array_equal(runs.state(other), runs.state(folder)) and table(other, "contacts.csv") == table(folder, "contacts.csv"),
+               "grains and their contacts are continued to the same bits")
 
 
-def check_network(folder):
-    rows = [row for row in table(folder, "contacts.csv") if row["step"] == "40"]
+def check_contacts(folder):
+    rows = [row for row in table(folder, "contacts.csv") if row["step"] == "4"]
     pairs = [row for row in rows if row["other"].isdigit()]
     numbers = np.zeros(len(runs.coordinates(folder)))
     for row in pairs:
         numbers[[int(row["particle"]), int(row["other"])]] += 1
     field = runs.state(folder, field="coordination").ravel()
-    top = sum(float(row["force"]) * float(row["normal_z"]) for row in rows if row["other"] == "side 2b")
-    runs.check(np.array_equal(field, numbers) and len(pairs) > 50, "%d contacts, coordination number %.2f" % (len(pairs), numbers.mean()))
+    runs.check(np.array_equal(field, numbers) and len(pairs) > 20, "%d contacts, coordination number %.2f" % (len(pairs), numbers.mean()))
     runs.check(abs(runs.summary(folder)["coordination_number"] - numbers.mean()) < 1e-12, "the same in the summary")
-    print("force on the platen by its contacts: %.5f N" % top)
 
 
 def check_packings(recoil):
@@ -171,7 +165,6 @@ def check_wrong(recoil):
     grains, collision = pressed(), balls(recoil, 1e-3, 4, "hertz", "be_reflect", 0.5)
     packing = lambda **more: lambda s: s["geometry"][0]["particles"].update(more)
     key = lambda **more: lambda s: s["solver"]["bonded_particles"].update(more)
-    servo = lambda **more: lambda s: s["boundary_conditions"]["servo_obstacles"][0].update(more)
     wrong = [
         ("restitution above 1", changed(collision, key(restitution=1.2)), ["/solver/bonded_particles/restitution"]),
         ("restitution of 0", changed(collision, key(restitution=0)), ["/solver/bonded_particles/restitution"]),
@@ -182,12 +175,6 @@ def check_wrong(recoil):
         ("stiffness beside Hertz", changed(collision, lambda s: s["solver"].update(contact={"barrier_stiffness": 1e4})),
          ["/solver/contact/barrier_stiffness", "leave it out"]),
         ("unknown law", changed(collision, key(contact_law="herz")), ["/solver/bonded_particles/contact_law", "hertz"]),
-        ("force on nobody", changed(grains, servo(id=9)), ["/boundary_conditions/servo_obstacles/0", "surface_selection"]),
-        ("force without direction", changed(grains, servo(direction=[0, 0, 0])), ["/servo_obstacles/0/direction", "zero"]),
-        ("force of place", changed(grains, servo(force="2*x")), ["/servo_obstacles/0/force", "formula of t"]),
-        ("force and way", changed(grains, lambda s: s["boundary_conditions"].update(obstacle_displacements=[{"id": 7, "value": [0, 0, 0]}])),
-         ["/servo_obstacles/0/id", "leave one of both out"]),
-        ("force without contact", changed(grains, lambda s: (s.update(contact={}), s["output"].pop("contacts"))), ["/servo_obstacles/0", "contact/enabled"]),
         ("contacts without contact", changed(grains, lambda s: (s.update(contact={}), s.update(boundary_conditions={}))), ["/output/contacts"]),
         ("porosity of a lattice", changed(grains, packing(packing="hcp", radius=0.003)), ["/particles/porosity", "random"]),
         ("tolerance of no bonds", changed(grains, packing(bond_tolerance=0.01)), ["/particles/bond_tolerance", "keep one of them"]),
@@ -212,5 +199,5 @@ with runs.Recoil() as recoil:
     check_restarts(recoil)
     check_hertz(recoil)
     check_packings(recoil)
-    check_servo(recoil)
+    check_network(recoil)
     check_wrong(recoil)

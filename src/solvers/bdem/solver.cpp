@@ -10,7 +10,6 @@
 #include "recoil/base/log.hpp"
 #include "recoil/particles/bond_values.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
-#include "recoil/solvers/bdem/servo.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "recoil/stepping/hierarchy_entries.hpp"
 #include "solvers/bdem/breaking.hpp"
@@ -312,26 +311,6 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.problem.begin_contact(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.implicit_steps.contact_energy(u));
   self.watch.begin(self.ledger);
-  if (self.problem.servo) self.problem.servo->start(self.options.dt);
-}
-
-/// Lets the walls that hold a force know how hard they push. Collective.
-void follow_servo(const BondedParticles& problem, const std::vector<double>& obstacle_forces, double time,
-                  double dt) {
-  const std::vector<ServoWall>& walls = problem.servo->walls();
-  const std::int32_t first = std::int32_t(problem.particles->body_names.size());
-  std::vector<double> forces, stiffness;
-  for (const ServoWall& wall : walls) {
-    const std::size_t at = 6 * std::size_t(wall.body - first);
-    forces.push_back(-wall.direction.dot(Eigen::Map<const Eigen::Vector3d>(&obstacle_forces[at])));
-    stiffness.push_back(0);
-    for (const potentials::SphereTouch& touch : problem.contact->touching())
-      if (touch.pair.b < 0 && problem.contact->body_of(touch.pair) == wall.body)
-        stiffness.back() -=
-            problem.barrier->force_by_gap(touch) * std::pow(touch.normal.dot(wall.direction), 2);
-  }
-  problem.particles->points->comm->sum(stiffness);
-  problem.servo->follow(time, dt, forces, stiffness);
 }
 
 /// Takes a nominal step in equal parts, until one of them fails.
@@ -406,7 +385,6 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (record.completes_nominal) ++self.step;
     on_state(record, state.u, state.v);
   }
-  if (self.problem.servo) follow_servo(self.problem, obstacle_forces(), time(), self.options.dt);
   if (!self.is_leapfrog()) outcome.description = fmt::format("newton {}", self.newton_of_step);
   if (self.is_leapfrog() || self.last_is_explicit)
     outcome.description += fmt::format("{}sub-steps {}", self.is_leapfrog() ? "" : "  ",
@@ -517,7 +495,6 @@ stepping::RestartData BondedParticlesSolver::restart_data() const {
     data.entries.push_back({"is_breaking", GlobalIndex(implementation_->is_breaking)});
   stepping::add_hierarchy(implementation_->objective.linear_solver().hierarchy_record(), data.entries);
   stepping::add_ledger(ledger(), data.entries);
-  if (problem().servo) problem().servo->add_entries(data.entries);
   return data;
 }
 
@@ -529,7 +506,6 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   if (self.switches) self.is_breaking = stepping::value_of<GlobalIndex>(data.entries, "is_breaking") != 0;
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.objective.restore(stepping::read_hierarchy(data.entries));
-  if (self.problem.servo) self.problem.servo->restore(data.entries);
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);

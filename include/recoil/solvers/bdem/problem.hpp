@@ -14,8 +14,6 @@
 
 namespace recoil::solvers {
 
-class Servo;
-
 /// When bonds break. Stresses at the rim of the round section of radius r, in tension positive:
 /// sigma = N / S + M_b r / I, tau = |F_s| / S + M_t r / J [Potyondy, Cundall 2004, equation 16].
 struct BondStrength {
@@ -59,8 +57,6 @@ struct BondedParticles {
   potentials::SphereBarrierPotential* barrier = nullptr;
   potentials::SphereFrictionPotential* friction = nullptr;
   potentials::SphereDampingPotential* damping = nullptr; ///< of contacts with a restitution below 1
-
-  std::shared_ptr<Servo> servo; ///< moves obstacles of `contact` by the forces on them; null: none does
 
   /// Makes `potential` the only term. @pre there is no contact yet.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);

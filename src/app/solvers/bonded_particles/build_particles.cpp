@@ -208,24 +208,6 @@ void build_forces(const Item& list, Scene& scene) {
     particles_of(scene).forces.push_back({entry["id"].integers(), of_time(entry["value"]), entry.where()});
 }
 
-void build_servos(const Item& list, Scene& scene) {
-  for (const Item& entry : list.items()) {
-    if (!scene.contact.enabled) entry.fail("obstacles act by contact; set contact/enabled to true");
-    ServoEntry servo{entry["id"].integer(), entry["direction"].vector(), entry["force"].expression(),
-                     entry["max_speed"].number(), entry.where()};
-    if (servo.direction.norm() == 0) entry["direction"].fail("must not be zero");
-    servo.direction.normalize();
-    if (servo.force.depends_on_position()) entry["force"].fail("depends on x, y or z; write a formula of t");
-    const DirichletEntry* other = nullptr;
-    for (const DirichletEntry& motion : scene.boundary_conditions.obstacle_displacements)
-      if (std::ranges::count(motion.ids, servo.id) > 0) other = &motion;
-    if (other) entry["id"].fail("is moved by " + other->where + " already; leave one of both out");
-    for (const ServoEntry& before : particles_of(scene).servos)
-      if (before.id == servo.id) entry["id"].fail("has a force already; write one entry for each obstacle");
-    particles_of(scene).servos.push_back(std::move(servo));
-  }
-}
-
 void build_turns(const Item& list, Scene& scene) {
   const auto entries = list.items();
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -407,7 +389,6 @@ void build_particles(const Item& root, Scene& scene) {
   build_bond_materials(root["materials"], scene);
   build_turns(root["boundary_conditions"]["dirichlet_boundary"], scene);
   build_forces(root["boundary_conditions"]["particle_forces"], scene);
-  build_servos(root["boundary_conditions"]["servo_obstacles"], scene);
   check_values(root, scene);
   check_contact(root, scene);
   check_damage(root, scene);

@@ -14,7 +14,6 @@
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/solvers/bdem/servo.hpp"
 
 namespace recoil::app {
 
@@ -81,7 +80,7 @@ std::function<std::vector<Vector3d>(double)> mover(const parallel::Communicator&
 
 potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, const Scene& scene,
                                          const std::vector<mesh::SurfaceMesh>& surfaces,
-                                         std::size_t num_bodies, std::vector<std::int32_t>& id_of_vertex) {
+                                         std::size_t num_bodies) {
   PlainObstacles plain = parallel::collectively(
       comm, [&] { return comm.rank() == 0 ? flatten(scene, surfaces) : PlainObstacles(); });
   comm.broadcast(plain.vertices);
@@ -98,7 +97,6 @@ potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, con
   for (const std::int32_t id : plain.surface_ids)
     motions.push_back(find_obstacle_motion(scene.boundary_conditions, id));
   obstacles.place = mover(comm, obstacles.vertices, motions);
-  id_of_vertex = plain.surface_ids;
   std::vector<Vector3d> points;
   std::vector<const DirichletEntry*> motions_of_planes;
   for (const PlaneObstacle& plane : scene.planes) {
@@ -107,53 +105,6 @@ potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, con
   }
   obstacles.place_planes = mover(comm, points, motions_of_planes);
   return obstacles;
-}
-
-/// Walls that hold a force, which they move from now on. Not collective.
-std::shared_ptr<solvers::Servo> add_servo(const Scene& scene, const std::vector<std::int32_t>& id_of_vertex,
-                                          potentials::SphereObstacles& obstacles) {
-  const std::vector<ServoEntry>& entries = particles_of(scene).servos;
-  if (entries.empty()) return nullptr;
-  std::vector<solvers::ServoWall> walls;
-  std::vector<int> of_vertex(obstacles.vertices.size(), -1), of_plane(obstacles.planes.size(), -1);
-  for (const ServoEntry& entry : entries) {
-    std::int32_t body = -1;
-    for (std::size_t t = 0; t < obstacles.triangles.size(); ++t)
-      if (id_of_vertex[obstacles.triangles[t][0]] == entry.id) body = obstacles.bodies[t];
-    for (std::size_t v = 0; v < of_vertex.size(); ++v)
-      if (id_of_vertex[v] == entry.id) of_vertex[v] = int(walls.size());
-    for (std::size_t k = 0; k < of_plane.size(); ++k)
-      if (scene.planes[k].id.value_or(-1) == entry.id) {
-        body = obstacles.planes[k].body;
-        of_plane[k] = int(walls.size());
-      }
-    if (body < 0)
-      throw InputError(entry.where, fmt::format("no obstacle has the id {}; an obstacle gets its id from an "
-                                                "integer `surface_selection`",
-                                                entry.id));
-    walls.push_back({body, entry.direction,
-                     [entry](double time) {
-                       return require_finite(entry.force({0, 0, 0, time}), entry.where, "force", 0,
-                                             ExpressionPoint{0, 0, 0, time});
-                     },
-                     entry.max_speed});
-  }
-  auto servo = std::make_shared<solvers::Servo>(std::move(walls), scene.time.t0,
-                                                scene.time.kind != TimeKind::quasistatic);
-  const auto moved = [servo](std::vector<Vector3d> places, const std::vector<int>& wall_of, double time) {
-    for (std::size_t k = 0; k < places.size(); ++k)
-      if (wall_of[k] >= 0) places[k] += servo->way(wall_of[k], time) * servo->walls()[wall_of[k]].direction;
-    return places;
-  };
-  obstacles.place = [moved, of_vertex, base = obstacles.place, rest = obstacles.vertices](double time) {
-    return moved(base ? base(time) : rest, of_vertex, time);
-  };
-  std::vector<Vector3d> points;
-  for (const potentials::Plane<3>& plane : obstacles.planes) points.push_back(plane.point);
-  obstacles.place_planes = [moved, of_plane, base = obstacles.place_planes, points](double time) {
-    return moved(base ? base(time) : points, of_plane, time);
-  };
-  return servo;
 }
 
 /// A pressed pair is about as stiff as the stiffest bond.
@@ -194,11 +145,7 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
     friction = {};
     rolling = 0;
   }
-  std::vector<std::int32_t> id_of_vertex;
-  potentials::SphereObstacles obstacles =
-      obstacles_of(comm, scene, surfaces, particles.body_names.size(), id_of_vertex);
-  problem.servo = add_servo(scene, id_of_vertex, obstacles);
-  problem.add_contact(std::move(obstacles), scene.contact.dhat,
+  problem.add_contact(obstacles_of(comm, scene, surfaces, particles.body_names.size()), scene.contact.dhat,
                       scene.contact.barrier_stiffness.value_or(default_stiffness(comm, problem, scene)),
                       std::move(friction), rolling, scene.contact.epsv,
                       particles_of(scene).solver.restitution);

@@ -77,15 +77,6 @@ struct ParticleForce {
   std::string where;
 };
 
-/// `boundary_conditions/servo_obstacles/*`: an obstacle that pushes particles along a direction with a force.
-struct ServoEntry {
-  int id = 0;
-  Eigen::Vector3d direction = Eigen::Vector3d::UnitZ();
-  Expression force;     ///< of t [N]
-  double max_speed = 0; ///< [m/s]
-  std::string where;
-};
-
 template <>
 struct EnumNames<solvers::ParticleIntegrator> {
   static constexpr EnumName<solvers::ParticleIntegrator> all[]{
@@ -133,7 +124,6 @@ struct BondedScene : SolverSceneOf<BondedScene> {
   std::vector<BondMaterialEntry> materials;
   std::vector<PrescribedTurn> turns; ///< of the entries of `dirichlet_boundary`
   std::vector<ParticleForce> forces;
-  std::vector<ServoEntry> servos;
   ParticleSolverSpec solver;
 
   std::vector<std::filesystem::path> files() const override;
