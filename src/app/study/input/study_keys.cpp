@@ -388,6 +388,7 @@ std::string code_list(const std::vector<std::string>& names, const std::vector<s
 std::string shown_components(Components components) {
   static const std::map<Components, const char*> shown{{Components::one, "1"},
                                                        {Components::vector, "d"},
+                                                       {Components::matrix, "d d"},
                                                        {Components::spin, "1 in 2D, 3 in 3D"},
                                                        {Components::basis, "of the basis"}};
   return shown.at(components);
