@@ -115,7 +115,7 @@ def stored(folder):
         X, cells = file["coordinates"][:], file["connectivity"][:]
     with h5py.File(os.path.join(folder, "trajectory", last[0]), "r") as file:
         state = file["states/%d" % last[1]]
-        return X[:, :2], cells, state["u"][:, :2], state["von_mises"][:]
+        return X[:, :2], cells, state["u"][:, :2], state["von_mises"][:].reshape(-1)
 
 
 def draw(folder, path):
@@ -149,7 +149,7 @@ def main():
     arguments = parser.parse_args()
     arguments.recoil = os.path.abspath(arguments.recoil)
     os.makedirs(arguments.output, exist_ok=True)
-    print("|  t/l  | K / (E t/(2 sqrt(3) l)) | E* / closed form | E* / the same, walls l - t/sqrt(3) | anisotropy |")
+    print("|  t/l  | K / (E t/(2 sqrt(3) l)) | E* / closed form | E* / the same, walls l - t/sqrt(3) | 2 C_66/(C_11 - C_12) - 1 |")
     print("|---|---|---|---|---|")
     for t in (0.1, 0.05, 0.025, 0.0125):
         C11, C12, C22, C66 = moduli(arguments, t)

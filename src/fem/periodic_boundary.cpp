@@ -375,7 +375,18 @@ std::array<LocalIndex, 2> PeriodicBoundary<dim>::owned_ends(const Span& span) co
   return ends;
 }
 
-/// The way to a node that follows is a sum of periods, of which each is the length of a span along its axis.
+/// How what follows (i, k) moves with the lengths of the spans, at constant unknowns: the way is a sum of
+/// periods, and a free entry the difference of two nodes over the length of the column that stands for it.
+template <int dim>
+typename PeriodicBoundary<dim>::Point PeriodicBoundary<dim>::by_lengths(const Matrix& H, int i, int k) const {
+  Point result = Point::Zero();
+  result[k] = H(i, k);
+  if (!has_free(i, k)) return result;
+  const int column = representative(i, k).second;
+  result[column] -= H(i, k) * periods_(k, k) / periods_(column, column);
+  return result;
+}
+
 template <int dim>
 void PeriodicBoundary<dim>::add_shape_products(const Matrix& H, const linalg::Vector& y,
                                                std::vector<Point>& positions) const {
@@ -383,8 +394,8 @@ void PeriodicBoundary<dim>::add_shape_products(const Matrix& H, const linalg::Ve
   for (const Follower& follower : followers_)
     for (int k = 0; k < dim; ++k)
       if ((follower.sides >> k & 1) != 0)
-        by_length[k] +=
-            H(follower.component, k) * y.local()[std::size_t(follower.node) * dim + follower.component];
+        by_length += y.local()[std::size_t(follower.node) * dim + follower.component] *
+                     by_lengths(H, follower.component, k);
   space_->comm().sum({by_length.data(), dim});
   for (const Span& span : spans_) {
     const auto [minus, plus] = owned_ends(span);
@@ -408,7 +419,7 @@ void PeriodicBoundary<dim>::add_shape_tangent(const Matrix& H, const std::vector
     for (int k = 0; k < dim; ++k)
       if ((follower.sides >> k & 1) != 0)
         values[std::size_t(follower.node) * dim + follower.component] +=
-            H(follower.component, k) * lengths[k];
+            by_lengths(H, follower.component, k).dot(lengths);
 }
 
 template class PeriodicBoundary<2>;

@@ -82,8 +82,9 @@ public:
   };
   /// One per axis of a box along which it repeats; none where the periods are given.
   const std::vector<Span>& spans() const { return spans_; }
-  /// positions += y' du/dX of what a change of the vertices X changes in the constraints at constant H; `y`
-  /// counts at entries that follow, positions are of local vertices and shares to be summed. H: all of it.
+  /// positions += y' du/dX of what a change of the vertices X changes in the constraints at constant
+  /// unknowns; `y` counts at entries that follow, positions are of local vertices and shares to be summed. H:
+  /// all of it.
   void add_shape_products(const Matrix& H, const linalg::Vector& y, std::vector<Point>& positions) const;
   /// y += du/dX dX on owned entries that follow. Collective.
   void add_shape_tangent(const Matrix& H, const std::vector<Point>& dX, linalg::Vector& y) const;
@@ -113,6 +114,7 @@ private:
   void pin(const Sides& sides, std::span<const char> prescribed);
   void eliminate(const Sides& sides);
   bool has_free(int i, int axis) const;
+  Point by_lengths(const Matrix& H, int i, int k) const;
   std::pair<int, int> representative(int i, int j) const;
   [[noreturn]] void fail(const std::string& what) const;
 
