@@ -132,7 +132,7 @@ def draw(folder, path):
             for j in range(-3, 4):
                 at = x + i * periods[0] + j * periods[1]
                 image = axes.tripcolor(at[:, 0], at[:, 1], cells[:, :3], facecolors=colour / 1e3, vmin=0, vmax=stress.max() / 1e3,
-                                       cmap="viridis" if colour.any() else "Greys")
+                                       cmap="viridis")
         axes.set_aspect("equal")
         axes.set_xlim(-2.6, 2.6)
         axes.set_ylim(-2, 3)
