@@ -144,11 +144,12 @@ inline const potentials::LawInfo& law_for(const ParameterKind& kind) {
   return kind.law && !kind.law->lame ? *kind.law : *potentials::find_law("NeoHookean");
 }
 
-/// act(kind) for kinds of finite elements that differ from each other: terms of a list are alike.
+/// act(kind) for kinds of finite elements that differ from each other: terms of a list are alike. Those of
+/// periodic cells, which have no inertia, are in tests/integration/periodic.py.
 template <int dim, class Act>
 void for_each_kind(Act act) {
   for (const ParameterKind& kind : parameter_kinds())
-    if (kind.actions<dim>().weights &&
+    if (kind.actions<dim>().weights && kind.components != Components::matrix &&
         (!kind.parameter || (kind.parameter->constant->min_dimension <= dim && kind.parameter->term <= 1)))
       act(kind);
 }

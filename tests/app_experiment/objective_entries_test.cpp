@@ -286,6 +286,8 @@ template <int dim>
 void check_registry() {
   const auto all = entries<dim>();
   for (const ObjectiveType& type : objective_types()) {
+    // Of periodic cells alone: tests/integration/periodic.py.
+    if (type.name == std::string("homogenized_stress")) continue;
     ASSERT_TRUE(all.contains(type.name)) << "give " << type.name << " an entry in this test";
     const auto alone = check_entry<dim>(MPI_COMM_SELF, type.name, all.at(type.name));
     if (is_alone()) continue;

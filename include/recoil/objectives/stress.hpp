@@ -3,9 +3,11 @@
 #include <memory>
 #include <vector>
 
+#include "recoil/fem/periodic_boundary.hpp"
 #include "recoil/objectives/observable.hpp"
 #include "recoil/objectives/region.hpp"
 #include "recoil/potentials/elastic.hpp"
+#include "recoil/potentials/summand.hpp"
 
 namespace recoil::objectives {
 
@@ -43,6 +45,21 @@ std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim> region, ElasticPot
 template <int dim>
 std::unique_ptr<Objective<dim>> make_max_stress(Region<dim> region, ElasticPotentials<dim> elastic, double p,
                                                 StressMeasure measure = StressMeasure::first_piola);
+
+/// The stored energies of a cell, each with its factor.
+template <int dim>
+using StoredEnergies = std::vector<potentials::Summand<dim>>;
+
+/// The macroscopic first Piola-Kirchhoff stress [Pa] of a periodic cell, dim x dim numbers, row by row:
+///   P_ij = (1/V) sum over nodes a of dE/du_ai X_aj,
+/// V the volume of the cell, holes included. It is the derivative of the energy E per volume by the
+/// macroscopic displacement gradient [Hill 1972, Proc. R. Soc. A 326:131-147]; where E is elastic alone it is
+/// the mean over the cell of the stress. What touches itself across a hole has its share. All must outlive
+/// it. Collective.
+template <int dim>
+std::unique_ptr<Observable<dim>> observe_cell_stress(const fem::FunctionSpace<dim>& space,
+                                                     const fem::PeriodicBoundary<dim>& periodic,
+                                                     StoredEnergies<dim> energies);
 
 /// int W dX [J]; one number, without tangents. Collective. @throws InputError for a region with cells outside
 /// of `elastic`.

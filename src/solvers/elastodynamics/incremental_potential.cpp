@@ -7,6 +7,7 @@
 #include "recoil/base/phases.hpp"
 #include "recoil/base/timer.hpp"
 #include "recoil/fem/linear_functions.hpp"
+#include "solvers/elastodynamics/condensed_stencils.hpp"
 
 namespace recoil::solvers {
 
@@ -33,8 +34,15 @@ constexpr int longest_projected_run_of_multigrid = 4, longest_projected_run_of_f
 /// meets the bends of quadratic cells, which aggregates of their nodes do not.
 template <int dim>
 std::shared_ptr<const linalg::CoarseSpace> coarse_space(const ElastodynamicsProblem<dim>& problem) {
-  if (problem.space->max_order() != 2) return nullptr;
+  if (problem.space->max_order() != 2 || problem.periodic) return nullptr;
   return fem::linear_functions(*problem.space, problem.dirichlet->flags());
+}
+
+template <int dim>
+std::unique_ptr<linalg::CondensedMatrix> condensed(const ElastodynamicsProblem<dim>& problem,
+                                                   const linalg::BlockMatrix& matrix) {
+  if (!problem.periodic) return nullptr;
+  return std::make_unique<linalg::CondensedMatrix>(matrix, problem.periodic->constraints(), problem.fixed());
 }
 
 /// What the squared gradient entries of every owned node are multiplied by.
@@ -50,11 +58,11 @@ template <int dim>
 IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& problem,
                                                 linalg::LinearMethod method, GradientNorm norm)
     : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
-      assembler_(*problem.space, matrix_),
-      linear_solver_(problem.space->layout(), {.dimension = dim,
-                                               .method = method,
-                                               .stiff_name = "contact",
-                                               .coarse_space = coarse_space(problem)}),
+      assembler_(*problem.space, matrix_), condensed_(condensed(problem, matrix_)),
+      linear_solver_(solved_matrix().shared_layout(), {.dimension = dim,
+                                                       .method = method,
+                                                       .stiff_name = "contact",
+                                                       .coarse_space = coarse_space(problem)}),
       norm_weights_(norm_weights(problem, norm)), positions_(problem.space->layout()) {
   matrix_.choose_identity_rows(problem.dirichlet->flags());
   if (!problem.contact) return;
@@ -147,7 +155,7 @@ void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector
     squares.push_back(squared_norm(term));
   }
   if (loose_ != nullptr) loose_->balance(g);
-  problem_.dirichlet->clear(g.write_owned());
+  problem_.reduce(g);
   problem_.space->comm().sum(squares);
   largest_term_norm_ = squares.empty() ? 0 : std::sqrt(std::ranges::max(squares));
 }
@@ -169,10 +177,13 @@ void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projec
   matrix_.set_zero();
   assembler_.begin();
   if (with_contact) contact_matrix_->begin();
+  std::optional<CondensedStencils<dim>> condensed_stencils;
+  if (with_contact && condensed_) condensed_stencils.emplace(*problem_.periodic, *contact_matrix_);
+  linalg::StencilSink* stencils = contact_matrix_.get();
+  if (condensed_stencils) stencils = &*condensed_stencils;
   for (const Summand& summand : summands_)
     if (with_contact || !summand.is_contact)
-      summand.potential->add_hessian(u.local(), *summand.factor, projection,
-                                     {&assembler_, contact_matrix_.get()});
+      summand.potential->add_hessian(u.local(), *summand.factor, projection, {&assembler_, stencils});
   assembler_.end();
   if (with_contact) contact_matrix_->finish();
   if (loose_ != nullptr) matrix_.shift_diagonal(regular_share);
@@ -222,7 +233,7 @@ void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton
   begin_with_rest();
   update(u);
   assemble(u, projection, true);
-  matrix_.set_identity_rows(1);
+  finish_matrix();
   note_positions(u);
 }
 
@@ -237,15 +248,23 @@ void IncrementalPotential<dim>::note_positions(const linalg::Vector& u) {
 }
 
 template <int dim>
+void IncrementalPotential<dim>::finish_matrix() {
+  if (condensed_)
+    condensed_->assemble(matrix_);
+  else
+    matrix_.set_identity_rows(1);
+}
+
+template <int dim>
 void IncrementalPotential<dim>::hessian_changed() {
   linear_solver_.update(
-      matrix_, [this] { return linalg::rigid_body_modes(positions_, problem_.dirichlet->flags()); },
+      solved_matrix(), [this] { return linalg::rigid_body_modes(positions_, problem_.fixed()); },
       contact_matrix_.get());
 }
 
 template <int dim>
 void IncrementalPotential<dim>::shift_hessian(double factor) {
-  matrix_.shift_diagonal(factor);
+  (condensed_ ? condensed_->matrix() : matrix_).shift_diagonal(factor);
   hessian_changed();
 }
 
@@ -280,18 +299,22 @@ linalg::LinearResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs,
       layout.num_global * layout.block_size <= most_unknowns_of_saddle)
     result = linear_solver_.solve_indefinite(rhs, d, std::min(relative_tolerance, saddle_tolerance));
   if (loose_ != nullptr) loose_->project(d);
+  problem_.expand(d);
   return result;
 }
 
 template <int dim>
 linalg::LinearResult IncrementalPotential<dim>::solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
                                                                  double relative_tolerance) {
-  return linear_solver_.solve_stationary(rhs, x, relative_tolerance, max_linear_iterations);
+  const linalg::LinearResult result =
+      linear_solver_.solve_stationary(rhs, x, relative_tolerance, max_linear_iterations);
+  problem_.expand(x);
+  return result;
 }
 
 template <int dim>
 void IncrementalPotential<dim>::multiply_hessian(const linalg::Vector& x, linalg::Vector& y) const {
-  matrix_.multiply(x, y);
+  solved_matrix().multiply(x, y);
   if (!contact_matrix_) return;
   linalg::Vector contact(y.shared_layout());
   contact_matrix_->multiply(x, contact);
@@ -304,7 +327,7 @@ void IncrementalPotential<dim>::hessian_product(const linalg::Vector& u, const l
   y.fill(0);
   for (const Summand& summand : summands_)
     summand.potential->add_hessian_product(u.local(), x.local(), *summand.factor, y.write_owned());
-  problem_.dirichlet->clear(y.write_owned());
+  problem_.reduce(y);
   y.update_ghosts();
 }
 

@@ -8,6 +8,7 @@
 
 #include "recoil/fem/element_assembler.hpp"
 #include "recoil/linalg/linear_solver.hpp"
+#include "recoil/linalg/multipoint_constraints.hpp"
 #include "recoil/linalg/stencil_matrix.hpp"
 #include "recoil/newton/objective.hpp"
 #include "recoil/potentials/contact/approach.hpp"
@@ -134,6 +135,8 @@ private:
   void assemble_at_rest();
   void note_positions(const linalg::Vector& u);
   void hessian_changed();
+  void finish_matrix();
+  const linalg::BlockMatrix& solved_matrix() const { return condensed_ ? condensed_->matrix() : matrix_; }
   bool respond(const linalg::Vector& u, const linalg::Vector& prescribed, std::span<const double> obstacles,
                const linalg::Vector& force, const potentials::Approach<dim>* approach, Extension& extension);
   void close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
@@ -144,6 +147,7 @@ private:
   linalg::BlockMatrix matrix_;
   std::unique_ptr<linalg::StencilMatrix> contact_matrix_; ///< null without contact
   fem::ElementAssembler<dim> assembler_;
+  std::unique_ptr<linalg::CondensedMatrix> condensed_; ///< null where no boundary is periodic
   linalg::LinearSolver linear_solver_;
   std::vector<double> norm_weights_; ///< of the owned nodes
   const LooseSpace<dim>* loose_ = nullptr;

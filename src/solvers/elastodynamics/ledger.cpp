@@ -43,9 +43,10 @@ Work work_against(std::span<const double> gradient, std::span<const double> incr
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     const double share = gradient[i] * increment[i];
     work.total += share;
-    if (prescribed[i] == 0) continue;
+    const bool is_prescribed = prescribed[i] != 0;
+    if (!is_prescribed && !(problem.periodic && problem.periodic->coupled()[i] != 0)) continue;
     work.prescribed += share;
-    if (!support_forces.empty()) support_forces[i] += gradient[i];
+    if (is_prescribed && !support_forces.empty()) support_forces[i] += gradient[i];
   }
   return work;
 }

@@ -26,6 +26,14 @@ typename StepSolver<dim>::Way StepSolver<dim>::way_left(const StepTarget& target
   Way way{u, {}};
   problem_.dirichlet->set_values(target.time, target.load_factor, way.nodes);
   way.nodes.add(-1, u);
+  if (problem_.periodic) {
+    const auto to = problem_.periodic->displacement_gradient(target.time, target.load_factor);
+    Eigen::Matrix<double, dim, dim> way_left = to - problem_.periodic->measure(u);
+    for (int i = 0; i < dim; ++i)
+      for (int j = 0; j < dim; ++j)
+        if (!problem_.periodic->is_prescribed(i, j)) way_left(i, j) = 0;
+    problem_.periodic->add_affine(way_left, way.nodes);
+  }
   if (!problem_.contact) return way;
   way.obstacles = problem_.obstacle_motion(target.time, target.load_factor);
   const auto now = problem_.contact->obstacle_displacement();
@@ -63,12 +71,23 @@ bool StepSolver<dim>::drags(const Way& way) const {
          problem_.contact->longest_motion(way.nodes.local(), way.obstacles) > 0;
 }
 
+/// One move of a cell that repeats, whose nodes all go along. The share of the way that is made.
+template <int dim>
+double StepSolver<dim>::deform_cell(const Way& way, linalg::Vector& u) {
+  const double feasible = objective_.max_step(u, way.nodes, way.obstacles);
+  double step = feasible >= 1 ? 1 : move_safety * feasible;
+  for (int halving = 0; halving <= max_halvings; ++halving, step /= 2)
+    if (std::isfinite(try_move(step, way.nodes, way.obstacles, u))) return step;
+  return 0;
+}
+
 /// One move along the way that is left: straight if no cell inverts and nothing touches on it, else, or if
 /// friction drags them along with less energy, with the free nodes out of the way. The share of the way that
 /// is made; 0 where there is none.
 template <int dim>
 double StepSolver<dim>::move_on(const Way& way, SolvedStep& solved) {
   linalg::Vector& u = solved.u;
+  if (problem_.periodic) return deform_cell(way, u);
   const bool is_free = objective_.max_step(u, way.nodes, way.obstacles) >= 1;
   if (is_free && !drags(way) && std::isfinite(try_move(1, way.nodes, way.obstacles, u))) return 1;
   const Extension extension = objective_.extend(u, way.nodes, way.obstacles, newton_.interrupted);
@@ -114,6 +133,9 @@ std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedS
     if (left == 0) {
       // Land on the prescribed values themselves, without rounding.
       problem_.dirichlet->set_values(target.time, target.load_factor, solved.u);
+      if (problem_.periodic)
+        problem_.periodic->impose(problem_.periodic->displacement_gradient(target.time, target.load_factor),
+                                  solved.u);
       if (problem_.contact)
         problem_.contact->set_obstacle_displacement(
             problem_.obstacle_motion(target.time, target.load_factor));

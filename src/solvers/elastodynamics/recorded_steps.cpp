@@ -82,6 +82,10 @@ public:
                  const stepping::State& previous);
   const stepping::StepRecord& record() const { return *record_; }
   std::span<const double> u() const { return now_->u.local(); }
+  /// Null where no boundary is periodic.
+  const fem::PeriodicBoundary<dim>* periodic() const { return problem_.periodic.get(); }
+  /// The macroscopic one of the state. Collective.
+  Eigen::Matrix<double, dim, dim> displacement_gradient() const { return periodic()->measure(now_->u); }
   Moment start() const { return start_of(run_, *record_); }
   Moment end() const { return end_of(run_, *record_); }
 
@@ -168,7 +172,7 @@ stepping::LinearSolve LinearizedStep<dim>::solve(const linalg::Vector& b, linalg
                                                  double relative_tolerance, UnsymmetricProduct product) {
   linalg::Vector rhs = b;
   if (loose_) loose_->balance(rhs);
-  problem_.dirichlet->clear(rhs.write_owned());
+  problem_.reduce(rhs);
   const bool symmetric = std::ranges::none_of(
       problem_.terms, [](const Term<dim>& term) { return term.potential->has_unsymmetric_part(); });
   const linalg::LinearResult result = symmetric ? solve_symmetric(rhs, x, relative_tolerance)
@@ -213,15 +217,34 @@ linalg::LinearResult LinearizedStep<dim>::solve_nonsymmetric(const linalg::Vecto
   linalg::NonsymmetricSystem system;
   system.multiply = [&](const linalg::Vector& in, linalg::Vector& out) {
     objective_.multiply_hessian(in, out);
-    for_each_term([&](const Potential& potential, double factor) {
-      (potential.*product)(in.local(), scale * factor, out.write_owned());
-    });
+    const auto add_products = [&](const linalg::Vector& change, linalg::Vector& forces) {
+      for_each_term([&](const Potential& potential, double factor) {
+        (potential.*product)(change.local(), scale * factor, forces.write_owned());
+      });
+    };
+    if (problem_.periodic) {
+      linalg::Vector change = in, forces(out.shared_layout());
+      problem_.expand(change);
+      add_products(change, forces);
+      problem_.reduce(forces);
+      out.add(1, forces);
+    } else {
+      add_products(in, out);
+    }
     problem_.dirichlet->clear(out.write_owned());
   };
   system.precondition = [&](const linalg::Vector& in, linalg::Vector& out) {
     objective_.solve_stationary(in, out, preconditioner_tolerance);
+    if (!problem_.periodic) return;
+    // The system is that of the unknowns alone.
+    const auto values = out.write_owned();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (problem_.periodic->constraints().flags()[i] != 0) values[i] = 0;
   };
-  return linalg::solve_nonsymmetric(system, b, x, relative_tolerance, max_nonsymmetric_iterations);
+  const linalg::LinearResult result =
+      linalg::solve_nonsymmetric(system, b, x, relative_tolerance, max_nonsymmetric_iterations);
+  problem_.expand(x);
+  return result;
 }
 
 template <int dim>
@@ -253,7 +276,9 @@ public:
     });
   }
 
-  bool wants_prescribed_products() const override { return products_.prescribed != nullptr; }
+  bool wants_prescribed_products() const override {
+    return products_.prescribed != nullptr || step_.periodic() != nullptr;
+  }
   void add_parameter_products(std::size_t objective, const linalg::Vector& p, double factor) override {
     parameters::PhysicalGradient<dim>& gradient = products_.gradients[objective];
     step_.for_each_term([&](const Potential& potential, double of_term) {
@@ -271,7 +296,10 @@ public:
   }
   void add_prescribed_products(std::size_t objective, const linalg::Vector& y) override {
     const auto end = step_.end();
-    products_.prescribed(objective, end.time, end.load_factor, y);
+    if (products_.prescribed) products_.prescribed(objective, end.time, end.load_factor, y);
+    if (step_.periodic() == nullptr) return;
+    if (auto* by_positions = products_.gradients[objective].rest_positions())
+      step_.periodic()->add_shape_products(step_.displacement_gradient(), y, *by_positions);
   }
   void add_initial_products(std::size_t objective, const linalg::Vector& y,
                             const linalg::Vector& z) override {
@@ -336,6 +364,9 @@ public:
     y.fill(0);
     const auto end = step_.end();
     if (directions_.prescribed) directions_.prescribed(direction, end.time, end.load_factor, y);
+    if (step_.periodic() != nullptr)
+      if (const auto* change = directions_.changes[direction].rest_positions())
+        step_.periodic()->add_shape_tangent(step_.displacement_gradient(), *change, y);
     y.update_ghosts();
   }
   void initial_tangent(std::size_t direction, linalg::Vector& y, linalg::Vector& z) override {

@@ -29,7 +29,7 @@ StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const Elastodyn
   if (options.dynamics == Dynamics::statics && options.regularization_weight > 0)
     regularization_ =
         std::make_unique<potentials::MassMatrix<dim>>(*problem.space, options.regularization_weight);
-  if (options.dynamics == Dynamics::dynamic || regularization_) return;
+  if (options.dynamics == Dynamics::dynamic || regularization_ || problem.periodic) return;
   loose_ = LooseMotions<dim>::find(problem);
   if (loose_)
     objective_.leave_out(&loose_->certain());
@@ -227,7 +227,7 @@ void StepSolver<dim>::move_near_known(const stepping::History& past, const StepT
   const std::optional<std::span<const double>> after = known_(target.time),
                                                before =
                                                    target.dt > 0 ? known_(target.time - target.dt) : after;
-  if (!after || !before || target.load_factor < 1) return;
+  if (!after || !before || target.load_factor < 1 || problem_.periodic) return;
   const auto newest = past.newest().u.owned(), now = u.owned();
   linalg::Vector motion(u.shared_layout());
   const auto entries = motion.write_owned();

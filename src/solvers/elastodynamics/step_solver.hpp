@@ -75,6 +75,7 @@ private:
   double try_move(double s, const linalg::Vector& motion, const std::vector<double>& obstacles,
                   linalg::Vector& u);
   double move_on(const Way& way, SolvedStep& solved);
+  double deform_cell(const Way& way, linalg::Vector& u);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
   void turn_into_balance(SolvedStep& solved);
   void settle_floating(linalg::Vector& u);

@@ -7,6 +7,7 @@
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/dirichlet.hpp"
 #include "recoil/fem/function_space.hpp"
+#include "recoil/fem/periodic_boundary.hpp"
 #include "recoil/potentials/contact/contact_potentials.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/mass.hpp"
@@ -39,8 +40,23 @@ struct ElastodynamicsProblem {
   std::unique_ptr<potentials::MassMatrix<dim>> mass;
   potentials::Density density; ///< that mass was built with
   std::unique_ptr<fem::DirichletDofs<dim>> dirichlet;
+  std::unique_ptr<fem::PeriodicBoundary<dim>> periodic; ///< null where nothing repeats; without inertia
   /// factor * displacement of the local obstacle vertices at a time, dim entries each [m].
   std::function<std::vector<double>(double time, double factor)> obstacle_motion;
+
+  /// One flag per local entry: 1 = no unknown.
+  std::span<const char> fixed() const { return periodic ? periodic->fixed() : dirichlet->flags(); }
+  /// The gradient of the unknowns from that of all entries: what works on those that follow others goes to
+  /// these, fixed entries are zero. Collective where a boundary is periodic.
+  void reduce(linalg::Vector& g) const {
+    if (periodic) periodic->constraints().gather(g);
+    dirichlet->clear(g.write_owned());
+  }
+  /// Takes the entries that follow others along with a change of the unknowns. Collective where a boundary is
+  /// periodic.
+  void expand(linalg::Vector& change) const {
+    if (periodic) periodic->constraints().expand(change);
+  }
 
   // What some of the terms are; null or empty where there are none.
   std::vector<const potentials::ElasticPotential<dim>*> elastic;

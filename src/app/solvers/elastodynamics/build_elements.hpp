@@ -15,6 +15,9 @@ void build_elements(const Item& root, Scene& scene);
 /// what cannot fit into memory. Collective. @throws InputError on every rank.
 void check_geometry_of_elements(const parallel::Communicator& comm, LoadedScene& loaded);
 
+/// `boundary_conditions/periodic_boundary`. @throws InputError.
+void build_periodic(const Item& root, Scene& scene);
+
 /// `materials` of a scene of finite elements. @throws InputError.
 void build_materials(const Item& root, Scene& scene);
 

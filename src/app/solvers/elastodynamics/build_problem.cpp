@@ -10,6 +10,7 @@
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/solvers/elastodynamics/locking.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
+#include "recoil/app/solvers/elastodynamics/periodic.hpp"
 #include "recoil/app/solvers/elastodynamics/scene_values.hpp"
 #include "recoil/app/solvers/elastodynamics/thin_bodies.hpp"
 #include "recoil/base/error.hpp"
@@ -198,6 +199,9 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
         std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, problem.density, lumping);
   });
   problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions(scene, space));
+  if (elements_of(scene).periodic)
+    problem.periodic = std::make_unique<fem::PeriodicBoundary<dim>>(space, periodic_spec<dim>(scene),
+                                                                    problem.dirichlet->flags());
   warn_of_thin_bodies(space, *problem.dirichlet);
   add_loads(scene, space, overrides, problem);
   add_contact(scene, obstacles, problem);

@@ -75,6 +75,7 @@ void DiscreteScene<dim>::evaluate_first_step() {
   const double time = scene_.time.time_of_step(1);
   linalg::Vector prescribed(space_.layout());
   problem.dirichlet->set_values(time, 1, prescribed);
+  if (problem.periodic) problem.periodic->displacement_gradient(time, 1);
   if (problem.contact) problem.obstacle_motion(time, 1);
   const std::span<const double> u = solver_.history().newest().u.local();
   parallel::collectively(space_.comm(), [&] {

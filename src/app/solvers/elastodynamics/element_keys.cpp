@@ -49,6 +49,75 @@ constexpr Key space[] = {
             "body forces are integrated here, exactly where they are constant."},
 };
 
+constexpr const char* flags_reason = "an object, or true or false per axis";
+
+constexpr Key periodic[] = {
+    {.pattern = "/boundary_conditions/periodic_boundary",
+     .types = object | list | null,
+     .items = boolean,
+     .length = {0, 3},
+     .reason = flags_reason,
+     .doc =
+         "A cell that repeats: u+ = u- + H (X+ - X-) at nodes across from each other, H the macroscopic "
+         "displacement gradient; see [Periodic cells](#periodic-cells). Or a flag per axis, as PolyFEM once "
+         "had it."},
+    {.pattern = "/boundary_conditions/periodic_boundary/enabled",
+     .types = boolean,
+     .doc = "Has to be said in an object with other keys."},
+    {.pattern = "/boundary_conditions/periodic_boundary/axes",
+     .types = one_or_list,
+     .items = text,
+     .length = {1, 3},
+     .implied = "all",
+     .choices = "[\"x\", \"y\", \"z\"]",
+     .doc = "Axes along which the cell, a box, repeats; sides along others are ordinary boundaries."},
+    {.pattern = "/boundary_conditions/periodic_boundary/correspondence",
+     .types = list,
+     .items = list,
+     .doc = "The d ways from a side to the one across, where the cell is a parallelogram or parallelepiped; "
+            "without it or empty the edges of the bounding box."},
+    {.pattern = "/boundary_conditions/periodic_boundary/correspondence/*",
+     .types = list,
+     .items = number,
+     .length = {2, 3},
+     .unit = "m",
+     .doc = "A way."},
+    {.pattern = "/boundary_conditions/periodic_boundary/tolerance",
+     .types = number,
+     .implied = "1e-5",
+     .range = {0, 0.1, true, false},
+     .doc =
+         "How far nodes may be from where the one across has its partner, over the diagonal of the bounding "
+         "box."},
+    {.pattern =
+         "/boundary_conditions/{periodic_boundary/linear_displacement_offset,linear_displacement_offset}",
+     .types = list,
+     .items = list,
+     .implied = "zero",
+     .doc = "H, d rows of d numbers or formulas of t: H_ij = d u_i / d X_j. Beside `periodic_boundary` where "
+            "that "
+            "is a list of flags."},
+    {.pattern =
+         "/boundary_conditions/{periodic_boundary/linear_displacement_offset,linear_displacement_offset}/*",
+     .types = list,
+     .items = expression,
+     .length = {2, 3},
+     .doc = "A row."},
+    {.pattern = "/boundary_conditions/{periodic_boundary/fixed_macro_strain,fixed_macro_strain}",
+     .types = list,
+     .items = integer,
+     .implied = "all",
+     .range = from_to(0, 8),
+     .doc = "Numbers i d + j of the entries H_ij that are prescribed. Of the others the mean stress is zero; "
+            "where H_ij and H_ji are both free they are equal, so that the cell does not turn."},
+    {.pattern = "/boundary_conditions/periodic_boundary/force_zero_mean",
+     .types = boolean,
+     .choices = "[false]",
+     .mark = Mark::refused,
+     .reason = "the displacement is zero at one node, and its mean is not taken out",
+     .doc = "PolyFEM's shift of the displacement."},
+};
+
 constexpr Key regions[] = {
     {.pattern = "/materials/*/id",
      .types = one_or_list,
@@ -228,6 +297,7 @@ std::vector<KeySection> element_keys() {
   static const std::vector<Key> materials = material_rows();
   return {{"root", space},
           {"materials", materials},
+          {"boundary_conditions", periodic},
           {"initial_conditions", initial_state_keys},
           {"time", integrator},
           {"solver", newton}};

@@ -5,6 +5,7 @@
 #include "app/solvers/elastodynamics/build_elements.hpp"
 #include "recoil/app/run/csv_table.hpp"
 #include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/periodic.hpp"
 #include "recoil/app/solvers/elastodynamics/support_table.hpp"
 #include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
 #include "recoil/mesh/input/quality.hpp"
@@ -19,7 +20,7 @@ public:
   explicit ElementRun(const RunStart& start)
       : discrete_(start.loaded.file.scene, distribute(start)),
         output_(discrete_.solver(), start.loaded.file.scene.output.fields),
-        table_(discrete_, start.folder.root()),
+        table_(discrete_, start.folder.root()), cell_(discrete_, start.folder.root()),
         begin_(time_of_last_rows(start.comm, start.folder, start.continues)) {
     discrete_.solver().record_support_forces();
     start.interrupts.stop_if_pending();
@@ -27,8 +28,14 @@ public:
   }
   stepping::Solver& solver() override { return discrete_.solver(); }
   RunOutput& output() override { return output_; }
-  void begin() override { table_.begin(begin_); }
-  void after_step() override { table_.add_step(); }
+  void begin() override {
+    table_.begin(begin_);
+    cell_.begin(begin_);
+  }
+  void after_step() override {
+    table_.add_step();
+    cell_.add_step();
+  }
 
 private:
   static DistributedGeometry<dim> distribute(const RunStart& start) {
@@ -40,6 +47,7 @@ private:
   DiscreteScene<dim> discrete_;
   TrajectoryOutput<dim> output_;
   SupportTable<dim> table_;
+  CellTable<dim> cell_;
   double begin_; ///< time that the rows of before belong to [s]
 };
 
@@ -78,11 +86,16 @@ SceneReport validate(const parallel::Communicator& comm, LoadedScene& loaded) {
 
 } // namespace
 
+namespace {
+constexpr OptionKey options[] = {{"periodic_boundary", "/boundary_conditions/periodic_boundary"}};
+} // namespace
+
 const SolverKind elastodynamics{
     .scene = {.name = "elastodynamics",
               .things = "finite elements",
               .keys = element_keys,
               .absent = {},
+              .options = options,
               .materials = law_names,
               .has_own_shape = nullptr,
               .make = []() -> std::unique_ptr<SolverScene> { return std::make_unique<ElementScene>(); },

@@ -115,6 +115,7 @@ void build_elements(const Item& root, Scene& scene) {
   build_materials(root, scene);
   if (root.has("time")) own.bdf_order = read_bdf_order(root["time"]["integrator"]);
   build_stored_state(root["initial_conditions"], scene, own);
+  build_periodic(root, scene);
   check_elements(scene);
 }
 

@@ -15,6 +15,7 @@ std::string ParameterKind::possible_values() const {
 int num_components(Components components, int dim) {
   RECOIL_ASSERT(components != Components::basis);
   if (components == Components::one) return 1;
+  if (components == Components::matrix) return dim * dim;
   return components == Components::spin && dim == 2 ? 1 : dim;
 }
 

@@ -47,6 +47,7 @@ std::vector<double> initial_of(const Item& item, const ParameterKind& quantity) 
     item.fail(std::string(quantity.name) + " has " +
               (quantity.components == Components::one      ? "one component"
                : quantity.components == Components::vector ? "one component per space dimension, 2 or 3"
+               : quantity.components == Components::matrix ? "four components in 2D, nine in 3D"
                                                            : "one component in 2D, three in 3D") +
               ", here are " + std::to_string(initial.size()));
   for (const double value : initial)

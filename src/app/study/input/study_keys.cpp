@@ -199,7 +199,7 @@ Key per_component(const char* pattern, Range range, const char* doc) {
   return {.pattern = pattern,
           .types = number | list,
           .items = number,
-          .length = {1, 3},
+          .length = {1, 9},
           .required = true,
           .range = range,
           .unit_by = "quantity",
@@ -263,7 +263,7 @@ std::vector<Key> common_parameter_keys() {
       {.pattern = "/parameters/*/initial",
        .types = number | list | object,
        .items = number,
-       .length = {1, 3},
+       .length = {1, 9},
        .unit_by = "quantity",
        .unit_for = unit_of_quantity,
        .reason = "one value per component",
@@ -306,7 +306,7 @@ std::vector<Key> common_parameter_keys() {
       {.pattern = "/parameters/*/component_bounds",
        .types = list,
        .items = list | null,
-       .length = {1, 3},
+       .length = {1, 9},
        .implied = "none",
        .unit_by = "quantity",
        .unit_for = unit_of_quantity,
@@ -322,7 +322,7 @@ std::vector<Key> common_parameter_keys() {
       {.pattern = "/parameters/*/held",
        .types = list,
        .items = boolean,
-       .length = {1, 3},
+       .length = {1, 9},
        .implied = "none",
        .doc = "Components that stay at their start values, by true: [false, true, false] fits x and z."},
       {.pattern = "/parameters/*/scale",
@@ -388,6 +388,7 @@ std::string code_list(const std::vector<std::string>& names, const std::vector<s
 std::string shown_components(Components components) {
   static const std::map<Components, const char*> shown{{Components::one, "1"},
                                                        {Components::vector, "d"},
+                                                       {Components::matrix, "d d"},
                                                        {Components::spin, "1 in 2D, 3 in 3D"},
                                                        {Components::basis, "of the basis"}};
   return shown.at(components);

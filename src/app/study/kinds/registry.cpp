@@ -6,8 +6,8 @@ namespace recoil::app {
 
 /// The rows of the sources of this folder.
 std::vector<ParameterKind> material_parameters(), friction_parameters(), initial_state_parameters(),
-    initial_nodes_parameters(), prescribed_motion_parameters(), particle_rotation_parameters(),
-    load_parameters(), bond_constants_parameters(), shape_parameters();
+    initial_nodes_parameters(), prescribed_motion_parameters(), macro_strain_parameters(),
+    particle_rotation_parameters(), load_parameters(), bond_constants_parameters(), shape_parameters();
 
 namespace {
 
@@ -29,8 +29,8 @@ std::span<const ParameterKind> parameter_kinds() {
     std::vector<ParameterKind> rows;
     for (const auto group :
          {material_parameters, friction_parameters, initial_state_parameters, initial_nodes_parameters,
-          prescribed_motion_parameters, particle_rotation_parameters, load_parameters,
-          bond_constants_parameters, shape_parameters})
+          prescribed_motion_parameters, macro_strain_parameters, particle_rotation_parameters,
+          load_parameters, bond_constants_parameters, shape_parameters})
       for (ParameterKind& row : group()) add_row(std::move(row), rows);
     return rows;
   }();

@@ -13,14 +13,13 @@
 #include "recoil/solvers/elastodynamics/supports.hpp"
 
 namespace recoil::app {
-namespace {
-
-/// What the barrier is multiplied by in the energy. @pre the scene has contact of a given stiffness.
 template <int dim>
 double barrier_stiffness(DiscreteScene<dim>& discrete) {
   const double dhat = discrete.solver().problem().contact->parameters().dhat;
   return *discrete.scene().contact.barrier_stiffness / stiffness_unit(discrete.scene(), dhat);
 }
+
+namespace {
 
 /// The mean way of the nodes of a boundary.
 template <int dim>

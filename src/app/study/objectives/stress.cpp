@@ -1,10 +1,29 @@
 #include "recoil/objectives/stress.hpp"
 
+#include "recoil/app/solvers/elastodynamics/periodic.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/objectives/observables_on_meshes.hpp"
 
 namespace recoil::app {
 namespace {
+
+constexpr Key component_key{.pattern = "/objectives/*/component",
+                            .types = list,
+                            .items = integer,
+                            .length = {2, 2},
+                            .required = true,
+                            .range = from_to(0, 2),
+                            .doc = "Row and column of the stress, from 0."},
+    wanted_key{.pattern = "/objectives/*/value",
+               .types = number,
+               .unit = "Pa",
+               .doc = "The stress that is wanted; without it the objective is the stress itself."},
+    sd_key{.pattern = "/objectives/*/sd",
+           .types = number,
+           .implied = "1 Pa",
+           .range = positive,
+           .unit = "Pa",
+           .doc = "Standard deviation of `value`."};
 
 constexpr Key stress_key{.pattern = "/objectives/*/stress",
                          .types = text,
@@ -78,6 +97,80 @@ struct ElasticEnergy final : ObjectiveOf<ElasticEnergy> {
   }
 };
 
+/// P_ij - y over sd, for the square of it.
+template <int dim>
+class Deviation final : public objectives::Observable<dim> {
+public:
+  Deviation(std::unique_ptr<objectives::Observable<dim>> stress, int entry, double value, double sd)
+      : objectives::Observable<dim>(stress->comm(), 1, stress->points()), stress_(std::move(stress)),
+        entry_(entry), value_(value), sd_(sd) {}
+
+  std::vector<objectives::Quantity> depends_on() const override { return stress_->depends_on(); }
+  std::vector<double> values(const objectives::ObservedState& state) override {
+    return picked(stress_->values(state), value_);
+  }
+  void add_products(const objectives::ObservedState& state, std::span<const double> y, std::span<double> du,
+                    std::span<double> dv, parameters::PhysicalGradient<dim>& g) override {
+    std::vector<double> all(stress_->num_values(), 0.0);
+    if (!y.empty()) all[entry_] = y[0] / sd_;
+    stress_->add_products(state, all, du, dv, g);
+  }
+  std::vector<double> tangent(const objectives::ObservedState& state, std::span<const double> du,
+                              std::span<const double> dv,
+                              const parameters::PhysicalDirection<dim>& dq) override {
+    return picked(stress_->tangent(state, du, dv, dq), 0);
+  }
+
+private:
+  std::vector<double> picked(const std::vector<double>& all, double value) const {
+    if (all.empty()) return {};
+    return {(all[entry_] - value) / sd_};
+  }
+
+  std::unique_ptr<objectives::Observable<dim>> stress_;
+  int entry_;
+  double value_, sd_;
+};
+
+class HomogenizedStress final : public ObjectiveOf<HomogenizedStress> {
+public:
+  explicit HomogenizedStress(const Item& entry) : component_(entry["component"].integers()) {
+    if (entry.has("value")) value_ = entry["value"].number();
+    if (entry.has("sd")) sd_ = entry["sd"].number();
+    if (entry.has("sd") && !value_) entry["sd"].fail("goes with `value`, the stress that is wanted");
+  }
+  void check_dimension(int dim) const override {
+    for (const int index : component_)
+      if (index >= dim)
+        throw InputError(where.of("component"), "has the index " + std::to_string(index) + "; those in " +
+                                                    std::to_string(dim) + "D are 0 to " +
+                                                    std::to_string(dim - 1));
+  }
+  void check(const ExperimentScene& at) const override {
+    if (!elements_of(at.scene).periodic)
+      at.fail(where, "type",
+              "homogenized_stress is that of a periodic cell: the scene needs "
+              "boundary_conditions/periodic_boundary");
+  }
+  template <int dim>
+  auto make(const Observables<dim>& at) const {
+    DiscreteScene<dim>& discrete = app::elements_of(at);
+    const auto& problem = discrete.solver().problem();
+    auto stress = objectives::observe_cell_stress<dim>(
+        discrete.space(), *problem.periodic,
+        stored_energies(problem, problem.contact ? barrier_stiffness(discrete) : 0));
+    const int entry = component_[0] * dim + component_[1];
+    if (!value_) return objectives::make_component<dim>(type->name, std::move(stress), entry);
+    return objectives::make_square<dim>(
+        type->name, std::make_unique<Deviation<dim>>(std::move(stress), entry, *value_, sd_));
+  }
+
+private:
+  std::vector<int> component_;
+  std::optional<double> value_;
+  double sd_ = 1;
+};
+
 } // namespace
 
 std::vector<ObjectiveType> stress_objectives() {
@@ -109,6 +202,15 @@ std::vector<ObjectiveType> stress_objectives() {
                   "linear elements, and grows with p.",
            .keys = {body_key, time_key, exponent_key, stress_key},
            .read = MaxStress::read,
+           .asks = ObservableKind::stress},
+          {.name = "homogenized_stress",
+           .doc =
+               "P_ij, or ((P_ij - value) / sd)^2, P the macroscopic first Piola-Kirchhoff stress of a "
+               "periodic cell: the derivative of its elastic energy and that of contact, per volume of the "
+               "cell with its holes, by the macroscopic displacement gradient. Without contact it is the "
+               "mean of the stress. Friction and damping are not part of it.",
+           .keys = {component_key, wanted_key, sd_key, time_key},
+           .read = HomogenizedStress::read,
            .asks = ObservableKind::stress}};
 }
 

@@ -86,6 +86,16 @@ struct StoredState {
   std::filesystem::path trajectory() const { return run / "trajectory"; }
 };
 
+/// `boundary_conditions/periodic_boundary`: how a cell repeats, and its macroscopic displacement gradient.
+struct PeriodicEntry {
+  std::optional<std::vector<int>> axes;              ///< empty: all
+  std::vector<std::vector<double>> periods;          ///< [m], one per dimension; empty: those of the box
+  double tolerance = 1e-5;                           ///< over the diagonal of the bounding box
+  std::vector<std::vector<Expression>> macro_strain; ///< d u_i / d X_j, formulas of t; empty: zero
+  std::optional<std::vector<int>> prescribed;        ///< entries of it, row by row; empty: all
+  std::string where;
+};
+
 /// What scenes of finite elements hold beside what all scenes have.
 struct ElementScene : SolverSceneOf<ElementScene> {
   Conventions conventions = Conventions::recoil;
@@ -94,6 +104,7 @@ struct ElementScene : SolverSceneOf<ElementScene> {
   SolverSpec solver;
   int bdf_order = 1;                 ///< 1..6; start-up raises the order by one per step
   std::optional<StoredState> stored; ///< of another run, that bodies start from
+  std::optional<PeriodicEntry> periodic;
 
   std::vector<std::filesystem::path> files() const override;
   stepping::Entries scheme() const override;

@@ -24,6 +24,7 @@ struct SceneDraft;
 enum class Components {
   one,    ///< a number
   vector, ///< one per space dimension
+  matrix, ///< one per entry of a matrix, row by row
   spin,   ///< 1 in 2D, 3 in 3D
   basis   ///< the number that the `basis` of a shape has
 };

@@ -27,4 +27,8 @@ DiscreteScene<dim>& elements_of(const Observables<dim>& at);
 template <int dim>
 objectives::Region<dim> region_of(const Observables<dim>& at, const std::vector<std::string>& bodies);
 
+/// What the barrier is multiplied by in the energy. @pre the scene has contact of a given stiffness.
+template <int dim>
+double barrier_stiffness(DiscreteScene<dim>& discrete);
+
 } // namespace recoil::app
