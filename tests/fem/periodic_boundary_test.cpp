@@ -62,8 +62,12 @@ void check(int order, bool is_free) {
   const auto found = periodic.measure(u);
   for (int i = 0; i < dim; ++i)
     for (int j = 0; j < dim; ++j) {
-      if (periodic.is_prescribed(i, j)) EXPECT_NEAR(found(i, j), H(i, j), 1e-13);
-      if (is_free) EXPECT_NEAR(found(i, j), found(j, i), 1e-13);
+      if (periodic.is_prescribed(i, j)) {
+        EXPECT_NEAR(found(i, j), H(i, j), 1e-13);
+      }
+      if (is_free) {
+        EXPECT_NEAR(found(i, j), found(j, i), 1e-13);
+      }
     }
   linalg::Vector fluctuation = u;
   auto entries = fluctuation.write_local();
