@@ -72,7 +72,8 @@ bool is_inside_refused(const std::string& pattern) {
   return begins(pattern, {"/boundary_conditions/{neumann_boundary,", "/space/discr_order/",
                           "/time/integrator/", "/tests/", "/boundary_conditions/neumann_boundary/",
                           "/boundary_conditions/normal_aligned_neumann_boundary/",
-                          "/boundary_conditions/pressure_boundary/", "/initial_conditions/state"});
+                          "/boundary_conditions/pressure_boundary/", "/boundary_conditions/periodic_boundary",
+                          "/boundary_conditions/{periodic_boundary/", "/initial_conditions/state"});
 }
 
 TEST(ParticleKeys, AreUsedOrRefused) {
@@ -145,6 +146,11 @@ std::string message_of(const json& scene) {
 /// Keys of finite elements are refused with their place and what to write; their defaults are not.
 TEST(ParticleKeys, OfElementsAreRefused) {
   ASSERT_EQ(message_of(scene()), "");
+  json periodic = scene();
+  periodic["boundary_conditions"]["periodic_boundary"] = {true, false};
+  EXPECT_NE(message_of(periodic).find("(/boundary_conditions/periodic_boundary): is of finite elements"),
+            std::string::npos)
+      << message_of(periodic);
   int count = 0;
   for (const KeySection& section : scene_keys().sections)
     for (const Key& key : section.keys) {

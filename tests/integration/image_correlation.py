@@ -125,7 +125,7 @@ def wrong(recoil):
         with open(recoil.path(name + ".csv"), "w") as file:
             file.write(text)
     good = dict(target="good.csv", unit="mm", camera_rotation=0, camera_translation=[0, 0])
-    for objective, where, *parts in (
+    for number, (objective, where, *parts) in enumerate((
             (field(**dict(good, target="twice.csv")), scene, "twice.csv:3: this point is there a second time; keep one row for each"),
             (field(**dict(good, target="px.csv")), scene, "px.csv:1: 'px' is no unit of column 'ux'"),
             (field(**dict(good, target="names.csv")), scene, "names.csv:1: no columns of positions at rest and displacements", "VIC-3D (X, U)"),
@@ -141,9 +141,9 @@ def wrong(recoil):
             (field(**dict(good, unit="furlong")), scene, "(/objectives/0/unit)", "must be one of"),
             (field(**dict(good, camera_rotation=[0, 0, 1])), scene, "(/objectives/0/camera_rotation)", "one angle [rad], a number"),
             (field(**dict(good, camera_translation=[0, 0, 1])), scene, "(/objectives/0/camera_translation)"),
-            ({k: v for k, v in field(**good).items() if k != "pose"}, scene, "(/objectives/0/camera_rotation)", "\"pose\": \"fixed\"")):
+            ({k: v for k, v in field(**good).items() if k != "pose"}, scene, "(/objectives/0/camera_rotation)", "\"pose\": \"fixed\""))):
         path = study(recoil, "wrong", recoil.path("moving.json") if where == "moving.json" else where, objective)
-        text = recoil.run(1, "gradient", path, "-o", recoil.path("wrong-run"), expect=2)[1]
+        text = recoil.run(1, "gradient", path, "-o", recoil.path("wrong-%d" % number), expect=2)[1]
         missing = [part for part in parts if part not in text]
         runs.check(not missing, "%s%s" % (parts[0], ": not in %s" % text if missing else ""))
 
