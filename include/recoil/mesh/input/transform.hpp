@@ -37,7 +37,7 @@ void transform_vertices(const AffineMap& map, std::vector<Eigen::Vector3d>& vert
 
 /// Moves the minimum corner to the origin and divides by the largest extent: the mesh then lies in [0, 1]^3,
 /// proportions kept. @throws InputError naming `where` if all vertices coincide.
-/// @param box of all vertices; by default of those given.
+/// The box is that of these vertices, or `box`, that of a whole of which they are a part.
 void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where);
 void normalize(std::vector<Eigen::Vector3d>& vertices, const Eigen::AlignedBox3d& box,
                const std::string& where);
