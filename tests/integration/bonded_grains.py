@@ -95,7 +95,7 @@ def pressed(steps=4):
         for side in (-1, 1):
             normal, point = [0, 0, 0], [0, 0, 0]
             normal[axis], point[axis] = -side, side * ((half if axis < 2 else height / 2) + 3e-4)
-            geometry.append({"name": "side %d%s" % (axis, "ab"[side > 0]), "is_obstacle": True, "type": "plane", "point": point, "normal": normal})
+            geometry.append({"name": "side %d, %s" % (axis, "ab"[side > 0]), "is_obstacle": True, "type": "plane", "point": point, "normal": normal})
     geometry[-1]["surface_selection"] = 7
     return {"geometry": geometry, "materials": {"type": "BondedParticles", "E": E, "nu": NU, "rho": RHO},
             "boundary_conditions": {"obstacle_displacements": [{"id": 7, "value": [0, 0, "-0.01*t"]}]},
@@ -117,6 +117,8 @@ def check_network(recoil):
 def check_contacts(folder):
     rows = [row for row in table(folder, "contacts.csv") if row["step"] == "4"]
     pairs = [row for row in rows if row["other"].isdigit()]
+    sides = {row["other"] for row in rows} - {row["other"] for row in pairs}
+    runs.check("side 2, b" in sides and all(name.startswith("side ") for name in sides), "obstacles by their names: %s" % sorted(sides))
     numbers = np.zeros(len(runs.coordinates(folder)))
     for row in pairs:
         numbers[[int(row["particle"]), int(row["other"])]] += 1

@@ -100,9 +100,10 @@ void ParticleTables::add_contacts() const {
   const auto first_obstacle = std::int32_t(solver_.problem().particles->body_names.size());
   std::string text;
   for (const ContactRow& row : pressing_contacts(solver_.problem()))
-    text += fmt::format("{},{:.17g},{},{},{:.9g},{:.9g}{}{}\n", solver_.step(), solver_.time(), row.a,
-                        row.b >= 0 ? std::to_string(row.b) : obstacles_[row.body - first_obstacle], row.gap,
-                        row.force, table_cells(row.normal), table_cells(row.place));
+    text +=
+        fmt::format("{},{:.17g},{},{},{:.9g},{:.9g}{}{}\n", solver_.step(), solver_.time(), row.a,
+                    row.b >= 0 ? std::to_string(row.b) : quoted_cell(obstacles_[row.body - first_obstacle]),
+                    row.gap, row.force, table_cells(row.normal), table_cells(row.place));
   for (int rank = 0; rank < comm_.size(); ++rank) add_of_rank(rank, "contacts.csv", text);
 }
 
