@@ -95,8 +95,7 @@ constexpr Key periodic[] = {
      .items = list,
      .implied = "zero",
      .doc = "H, d rows of d numbers or formulas of t: H_ij = d u_i / d X_j. Beside `periodic_boundary` where "
-            "that "
-            "is a list of flags."},
+            "that is a list of flags."},
     {.pattern =
          "/boundary_conditions/{periodic_boundary/linear_displacement_offset,linear_displacement_offset}/*",
      .types = list,
