@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <set>
 
 #include "recoil/app/study/evaluation/opened_study.hpp"
@@ -12,8 +13,9 @@ namespace recoil::python {
 
 namespace {
 
-/// All that hold something of MPI or PETSc.
+/// All that hold something of MPI or PETSc. Threads open them without the interpreter's lock.
 std::set<StudyFunction*> open_functions;
+std::mutex open_functions_guard;
 
 std::vector<std::string> labels_of(const std::string& name, const app::DesignSpace::Block& block) {
   if (block.size() == 1) return {name};
@@ -71,13 +73,17 @@ StudyFunction::StudyFunction(std::uintptr_t comm, const std::string& study, cons
   upper_ = std::move(variables.upper);
   not_squares_ = objective.why_not_least_squares();
   is_chi_squared_ = not_squares_.empty() && objective.is_chi_squared();
+  const std::lock_guard lock(open_functions_guard);
   open_functions.insert(this);
 }
 
 StudyFunction::~StudyFunction() { close(); }
 
 void StudyFunction::close() noexcept {
-  open_functions.erase(this);
+  {
+    const std::lock_guard lock(open_functions_guard);
+    open_functions.erase(this);
+  }
   // Python may let go of it in one thread while another is in MPI.
   if (is_in_call())
     static_cast<void>(parts_.release());
@@ -86,7 +92,11 @@ void StudyFunction::close() noexcept {
 }
 
 void close_all_objectives() noexcept {
-  while (!open_functions.empty()) (*open_functions.begin())->close();
+  const auto any = [] {
+    const std::lock_guard lock(open_functions_guard);
+    return open_functions.empty() ? nullptr : *open_functions.begin();
+  };
+  while (StudyFunction* function = any()) function->close();
 }
 
 StudyFunction::Parts& StudyFunction::parts() const {

@@ -13,7 +13,7 @@ Rules, one line per violation as `file:line: [rule] what`:
   key      no text of a folder below app names a key of scenes or studies by its path ("contact/dhat"): kernels name their own
            options ("<dhat>", base/option_names.hpp), app knows the keys
   path     no tracked file names a path of somebody's machine
-  top      nothing stands at the top level but what the table names
+  top      nothing stands at the top level but what the table names; results that a user leaves there are none of ours
 Ends with 0 when all hold, 1 when not. Needs Python 3.9 and nothing else.
 """
 
@@ -114,13 +114,16 @@ def read_table(file):
     return table
 
 
-def listed_files(root):
-    """Files of the repository, relative: tracked and new ones, not the ignored; all files where git is missing."""
+def listed_files(root, top):
+    """Files of the repository, relative: tracked and new ones, not the ignored, nor new ones in folders that are not among `top`; all
+    files where git is missing."""
+    def listed(*which):
+        out = subprocess.run(["git", "-C", str(root), "ls-files", *which, "-z"], check=True, capture_output=True).stdout.decode()
+        return [Path(name) for name in out.split("\0") if name]
     try:
-        out = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
-                             check=True, capture_output=True).stdout.decode()
-        files = [Path(name) for name in out.split("\0") if name]
+        files = listed("-c")
         if files:
+            files += [file for file in listed("-o", "--exclude-standard") if len(file.parts) == 1 or file.parts[0] in top]
             return sorted(file for file in files if (root / file).is_file())
     except (OSError, subprocess.CalledProcessError):
         pass
@@ -140,7 +143,7 @@ class Checker:
         self.asks_for_solver = re.compile(rf'"{names}"|[!=]=\s*&?{names}\b|\b{names}(?:\.scene\.name)?\s*[!=]=|'
                                           r"dynamic_cast<(?:const )?\w*Scene\b") if rooms else None
         self.types = {}  # (namespace, name) -> file and line
-        self.files = listed_files(root)
+        self.files = listed_files(root, table.top)
         self.keys = self.paths_of_keys()
 
     def report(self, file, line, rule, what):

@@ -112,15 +112,19 @@ SI = {"length": "m", "mass": "kg", "time": "s"}
 def _own_unit(kind, units):
     """What the numbers of a document with these `units` are in [SI]."""
     length, mass, time = (_BASE_UNITS[key][{**SI, **units}[key]] for key in SI)
-    return {"time": time, "length": length, "number": 1, "force": length * mass / time**2}[kind]
+    return {"time": time, "length": length, "number": 1, "speed": length / time, "force": length * mass / time**2,
+            "stress": mass / (length * time**2)}[kind]
 
 
 def unit_name(kind, units):
-    """The name of the unit of times, lengths or forces in a document with these `units`."""
+    """The name of the unit of times, lengths, speeds, forces or stresses in a document with these `units`."""
     units = {**SI, **units}
-    if kind == "force":
-        return "N" if abs(_own_unit(kind, units) - 1) < 1e-9 else f"{units['mass']}*{units['length']}/{units['time']}^2"
-    return units[kind]
+    if kind in units:
+        return units[kind]
+    known = {"force": _UNITS["force"], "stress": {"Pa": 1, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9}}.get(kind, {})
+    own = _own_unit(kind, units)
+    product = {"speed": "{length}/{time}", "force": "{mass}*{length}/{time}^2", "stress": "{mass}/{length}/{time}^2"}[kind]
+    return next((name for name, factor in known.items() if abs(own / factor - 1) < 1e-9), product.format(**units))
 
 
 def read_observations(path, units=SI):

@@ -27,7 +27,7 @@ import own_files
 from drawing import obstacles, raster, spheres, surface
 from drawing.text import plain
 from drawing.trajectory import Trajectory
-from recoil_run import FolderError
+from recoil_run import FolderError, unit_name
 
 GREY = (0.35, 0.38, 0.42)
 OF_OBSTACLES = (0.8, 0.82, 0.84)
@@ -246,9 +246,18 @@ class Picture2d:
         axes.set_axis_off()
 
 
-UNITS = {"u": "|u| [m]", "v": "|v| [m/s]", "von_mises": "von Mises stress [Pa]", "stress": "|stress| [Pa]",
-         "strain_energy": "strain energy density [J/m³]", "sigma": "normal stress of bonds [Pa]", "tau": "shear stress of bonds [Pa]",
-         "damage": "damage of bonds", "broken_at": "time at which bonds broke [s]", "broken_by": "bonds broken by tension (1), shear (2)"}
+# What a field is, and the kind of its unit.
+LABELS = {"u": ("|u|", "length"), "v": ("|v|", "speed"), "von_mises": ("von Mises stress", "stress"), "stress": ("|stress|", "stress"),
+          "strain_energy": ("strain energy density", "stress"), "sigma": ("normal stress of bonds", "stress"),
+          "tau": ("shear stress of bonds", "stress"), "damage": ("damage of bonds", None), "broken_at": ("time at which bonds broke", "time"),
+          "broken_by": ("bonds broken by tension (1), shear (2)", None)}
+
+
+def label_of(field, units):
+    text, kind = LABELS.get(field, (field, None))
+    if kind is None:
+        return text
+    return f"{text} [{'J/m³' if field == 'strain_energy' and unit_name(kind, units) == 'Pa' else unit_name(kind, units)}]"
 
 
 def columns_for(count, aspect):
@@ -260,7 +269,7 @@ def columns_for(count, aspect):
     return min(range(1, count + 1), key=cost)
 
 
-def figure_of(picture, arguments, panels, norm, cmap):
+def figure_of(picture, arguments, panels, norm, cmap, units):
     """panels: list of (time, positions, values)."""
     dpi = 100
     columns = columns_for(len(panels), picture.aspect)
@@ -275,11 +284,11 @@ def figure_of(picture, arguments, panels, norm, cmap):
         column, above = i % columns, height - (i // columns) * row
         axes = figure.add_axes([column / columns, (above - row) / height, 1 / columns, panel * picture.aspect / height])
         picture.draw(axes, time, position, values, norm, cmap)
-        figure.text((column + 0.5) / columns, (above - 0.65 * title) / height, f"t = {time:.4g} s", ha="center", fontsize=12,
+        figure.text((column + 0.5) / columns, (above - 0.65 * title) / height, f"t = {time:.4g} {unit_name('time', units)}", ha="center", fontsize=12,
                     color=GREY)
     bar = figure.add_axes([0.3, 0.5 / height, 0.4, 0.16 / height])
     figure.colorbar(matplotlib.cm.ScalarMappable(norm, cmap), cax=bar, orientation="horizontal", ticks=matplotlib.ticker.MaxNLocator(5))
-    bar.set_title(plain(UNITS.get(arguments.field, arguments.field)), fontsize=11, color=GREY, pad=4)
+    bar.set_title(plain(label_of(arguments.field, units)), fontsize=11, color=GREY, pad=4)
     bar.tick_params(labelsize=9, colors=GREY)
     bar.spines[:].set_visible(False)
     return figure
@@ -348,11 +357,12 @@ def main():
 
     picture = kind_of(trajectory, chosen[0], arguments.field)(trajectory, positions, [state.time for state in chosen], arguments)
     panels = [(state.time, position, value) for state, position, value in zip(chosen, positions, values)]
+    units = trajectory.scene.get("units") or {}
     if arguments.animate:
-        animate((figure_of(picture, arguments, [panel], norm, cmap) for panel in panels), arguments.animate)
+        animate((figure_of(picture, arguments, [panel], norm, cmap, units) for panel in panels), arguments.animate)
         output = arguments.animate
     else:
-        output, drawn = arguments.output or trajectory.root / "picture.png", figure_of(picture, arguments, panels, norm, cmap)
+        output, drawn = arguments.output or trajectory.root / "picture.png", figure_of(picture, arguments, panels, norm, cmap, units)
         if arguments.output:
             drawn.savefig(output)
         else:

@@ -20,7 +20,8 @@ def _drawn(trajectory, arguments, panels, low, high, room=()):
     panels = [(time, positions, np.nan_to_num(values, nan=low - 1e3 * (high - low))) for time, positions, values in panels]
     kind = render.Picture3d if trajectory.dim == 3 else render.Picture2d
     picture = kind(trajectory, [positions for _, positions, _ in panels] + list(room), [time for time, _, _ in panels], arguments)
-    return as_uri(render.figure_of(picture, arguments, panels, norm, plt.get_cmap(arguments.cmap).with_extremes(under=NOT_AT_WORK)), "png")
+    cmap = plt.get_cmap(arguments.cmap).with_extremes(under=NOT_AT_WORK)
+    return as_uri(render.figure_of(picture, arguments, panels, norm, cmap, trajectory.scene.get("units") or {}), "png")
 
 
 def motion(folders):

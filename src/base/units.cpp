@@ -65,22 +65,26 @@ std::optional<Unit> parse_factor(std::string_view text, std::size_t& at) {
 
 std::optional<Unit> parse_unit(std::string_view text) {
   Unit total;
-  bool divides = false;
+  bool divides = false, awaits_factor = false;
   for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == ' ' || text[at] == '*') {
+    if (text[at] == ' ') {
       ++at;
-    } else if (text[at] == '/') {
-      divides = true;
+    } else if (text[at] == '*' || text[at] == '/') {
+      if (awaits_factor) return {};
+      awaits_factor = true;
+      divides = text[at] == '/';
       ++at;
     } else {
       const std::optional<Unit> unit = parse_factor(text, at);
       if (!unit) return {};
+      awaits_factor = false;
       total.factor = divides ? total.factor / unit->factor : total.factor * unit->factor;
       for (std::size_t i = 0; i < total.exponents.size(); ++i)
         total.exponents[i] += divides ? -unit->exponents[i] : unit->exponents[i];
       divides = false;
     }
   }
+  if (awaits_factor) return {};
   return total;
 }
 

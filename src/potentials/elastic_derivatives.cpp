@@ -8,10 +8,6 @@ namespace recoil::potentials {
 
 namespace {
 
-bool is_selected(std::span<const char> selected, LocalIndex cell) {
-  return selected.empty() || selected[cell] != 0;
-}
-
 /// The arrays in which derivatives by the parameters of a law are gathered.
 template <int dim>
 std::vector<std::vector<double>*> arrays_of(const LawInfo& law, parameters::PhysicalGradient<dim>& g) {

@@ -8,6 +8,11 @@
 /// compile in one of their own: beside the loops they would change what the compiler inlines there.
 namespace recoil::potentials {
 
+/// Whether an integral has this cell: one flag per local cell, none if it has all.
+inline bool is_selected(std::span<const char> selected, LocalIndex cell) {
+  return selected.empty() || selected[cell] != 0;
+}
+
 /// A law at the deformation gradient F of quadrature point q of the k-th cell, behind pointers to functions:
 /// the loops over points that are no part of Newton's method are compiled once, not once per law.
 template <int dim>
@@ -28,6 +33,7 @@ class ElasticDerivatives {
 public:
   ElasticDerivatives(const LawInfo& law, const LawAtPoint<dim>& at) : law_(law), at_(at) {}
 
+  const LawAtPoint<dim>& at() const { return at_; }
   /// See Potential::quantities.
   std::vector<parameters::Quantity> quantities() const;
   /// See Potential::add_parameter_products.

@@ -145,11 +145,13 @@ inline const potentials::LawInfo& law_for(const ParameterKind& kind) {
 }
 
 /// act(kind) for kinds of finite elements that differ from each other: terms of a list are alike. Those of
-/// periodic cells, which have no inertia, are in tests/integration/periodic.py.
+/// periodic cells, which have no inertia, and of adhesion are in tests/integration/periodic.py and
+/// adhesion.py.
 template <int dim, class Act>
 void for_each_kind(Act act) {
   for (const ParameterKind& kind : parameter_kinds())
     if (kind.actions<dim>().weights && kind.components != Components::matrix &&
+        kind.name != std::string("adhesion_strength") &&
         (!kind.parameter || (kind.parameter->constant->min_dimension <= dim && kind.parameter->term <= 1)))
       act(kind);
 }

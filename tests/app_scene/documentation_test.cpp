@@ -72,6 +72,8 @@ TEST(Units, SpellingsOfOneUnit) {
   EXPECT_FALSE(unit_factor("m", nullptr, {}));
   EXPECT_FALSE(unit_factor("m/s", "m/s^2", {}));
   EXPECT_FALSE(unit_factor("deg", "rad", {}));
+  for (const char* broken : {"N//m^2", "N/*m^2", "N m^-2/", "/s /", "*"})
+    EXPECT_FALSE(unit_factor(broken, "Pa", {})) << broken;
 }
 
 TEST(Units, FactorsBetweenSystems) {

@@ -78,7 +78,7 @@ const WrongStudy inputs[] = {
     {"starts_without_bounds",
      R"({"optimizer": {"starts": 3}})",
      "{}",
-     {"(/optimizer/starts)", "'v0' has none; give it `bounds`"}},
+     {"(/optimizer/starts)", "'v0' has none; give it `bounds`, or `component_bounds`"}},
     {"seed", R"({"optimizer": {"seed": -1}})", "{}", {"(/optimizer/seed)", "is -1"}},
     {"on_failure",
      R"({"optimizer": {"on_failure": "ignore"}})",

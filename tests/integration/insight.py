@@ -98,6 +98,13 @@ def against_regression(recoil):
               "cross-validation: chi^2 of experiment %d at the fit of the others" % k)
     check("candidate" not in str(found["residuals"]) and "u_bar3" not in found["per_objective"] and "dropped" not in found,
           "candidates have no part in the fit")
+    derivatives = []
+    for name, of in (("with", content), ("without", study(recoil, moduli))):
+        recoil.run(1, "gradient", recoil.write_scene("gradient-%s-study" % name, of), "-o", recoil.path("gradient-" + name), "-q")
+        with open(recoil.path(os.path.join("gradient-" + name, "gradient.json"))) as file:
+            result = json.load(file)
+        derivatives.append([result["objective"], *result["parameters"]["t"]["gradient"], sorted(result["per_objective"])])
+    check(derivatives[0] == derivatives[1], "candidates have no part in gradients")
     following = found["next_experiments"]
     before = information + 1 / t**2  # what is known without data is its size
     gains = [0.5 * np.log(1 + (POINTS @ POINTS) / E**2 / SD**2 / before) for E in candidate_moduli]

@@ -3,16 +3,19 @@
 #include "recoil/potentials/damping.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/laws/all.hpp"
+#include "recoil/potentials/mean_dilatation.hpp"
 
 namespace recoil::potentials {
 namespace {
 
 template <int dim, class Law>
 std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order, double h = 0,
-                                            int points_per_cell = 1) {
-  return make_elastic<dim>(*find_law(Law::name), body.space, body.geometry, order,
-                           body.space.cells_of_order(order),
-                           rough_constants<num_parameters<Law>>(body, order, h, points_per_cell));
+                                            int points_per_cell = 1, bool mean_dilatation = false) {
+  return (mean_dilatation
+              ? make_mean_dilatation<dim>
+              : make_elastic<dim>)(*find_law(Law::name), body.space, body.geometry, order,
+                                   body.space.cells_of_order(order),
+                                   rough_constants<num_parameters<Law>>(body, order, h, points_per_cell));
 }
 
 template <int dim>
@@ -25,13 +28,16 @@ std::unique_ptr<Potential<dim>> make_viscous(const Body<dim>& body, int order, D
 class ElasticProducts : public ParameterProducts {
 protected:
   template <int dim, class Law>
-  void check_law(int order, int points_per_cell = 1) {
+  void check_law(int order, int points_per_cell = 1, bool mean_dilatation = false) {
     check_constants<dim>(
         order,
-        [&](const Body<dim>& body, double h) { return make<dim, Law>(body, order, h, points_per_cell); },
+        [&](const Body<dim>& body, double h) {
+          return make<dim, Law>(body, order, h, points_per_cell, mean_dilatation);
+        },
         [](const Body<dim>& body, const auto& g) { return constants_change<Law>(body, g); }, "constants");
-    check_shape<dim>(order,
-                     [&](const Body<dim>& body) { return make<dim, Law>(body, order, 0, points_per_cell); });
+    check_shape<dim>(order, [&](const Body<dim>& body) {
+      return make<dim, Law>(body, order, 0, points_per_cell, mean_dilatation);
+    });
   }
 
   template <int dim>
@@ -47,6 +53,12 @@ TEST_F(ElasticProducts, EveryLaw2D) {
 }
 
 TEST_F(ElasticProducts, EveryLaw3D) { check_laws<3>(); }
+
+TEST_F(ElasticProducts, MeanDilatation) {
+  for_each_law<2>([&]<class Law>() { check_law<2, Law>(2, 1, true); });
+  for_each_law<3>([&]<class Law>() { check_law<3, Law>(2, 1, true); });
+  check_law<2, NeoHookean<2>>(2, fem::simplex_quadrature<2>(fem::stiffness_degree(2)).size(), true);
+}
 
 TEST_F(ElasticProducts, ConstantsThatVaryInACell) {
   check_law<2, NeoHookean<2>>(2, fem::simplex_quadrature<2>(fem::stiffness_degree(2)).size());

@@ -3,12 +3,13 @@
 #include "potentials/potential_checks.hpp"
 #include "recoil/potentials/damping.hpp"
 #include "recoil/potentials/laws/all.hpp"
+#include "recoil/potentials/mean_dilatation.hpp"
 
 namespace recoil::potentials {
 namespace {
 
 template <int dim, class Law>
-std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order) {
+std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order, bool mean_dilatation = false) {
   const auto& cells = body.space.cells_of_order(order);
   parameters::CellField field;
   // Another value in every cell.
@@ -19,14 +20,16 @@ std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order) {
                                                          5 * static_cast<GlobalIndex>(i)));
     field.add(values);
   }
-  return make_elastic<dim>(*find_law(Law::name), body.space, body.geometry, order, cells, field);
+  return (mean_dilatation ? make_mean_dilatation<dim> : make_elastic<dim>)(*find_law(Law::name), body.space,
+                                                                           body.geometry, order, cells,
+                                                                           field);
 }
 
 template <int dim, class Law>
 void check_law() {
-  for (int order = 1; order <= 3; ++order) {
+  for (const auto& [order, mean_dilatation] : {std::pair{1, false}, {2, false}, {2, true}, {3, false}}) {
     const Body<dim> body(2, order);
-    const auto potential = make<dim, Law>(body, order);
+    const auto potential = make<dim, Law>(body, order, mean_dilatation);
     const double size = 0.02 / (order * order);
     const linalg::Vector u = body.field(size, 1);
     check_derivatives<dim>(body, *potential, u, size);
@@ -44,6 +47,53 @@ TEST(Elastic, Derivatives2D) {
 
 TEST(Elastic, Derivatives3D) {
   for_each_law<3>([]<class Law>() { check_law<3, Law>(); });
+}
+
+/// Where J is the same in a whole cell, its mean changes nothing.
+template <int dim, class Law>
+void check_affine_field() {
+  const Body<dim> body(2, 2);
+  linalg::Vector u(body.space.layout());
+  auto values = u.write_local();
+  for (LocalIndex node = 0; node < body.space.num_nodes(); ++node) {
+    const auto& X = body.space.node_positions()[static_cast<std::size_t>(node)];
+    for (int i = 0; i < dim; ++i)
+      values[static_cast<std::size_t>(dim * node + i)] = 0.03 * (i + 1) * X[(i + 1) % dim] - 0.05 * X[i];
+  }
+  const auto plain = make<dim, Law>(body, 2), mean = make<dim, Law>(body, 2, true);
+  const double value = total_value(body, *plain, u);
+  EXPECT_NEAR(total_value(body, *mean, u), value, 1e-13 * value) << Law::name;
+  linalg::Vector difference = total_gradient(body, *mean, u);
+  const linalg::Vector g = total_gradient(body, *plain, u);
+  difference.add(-1, g);
+  EXPECT_LT(difference.norm(), 1e-12 * g.norm()) << Law::name;
+}
+
+TEST(MeanDilatation, AffineFieldsAreThoseOfTheLaw) {
+  for_each_law<2>([]<class Law>() { check_affine_field<2, Law>(); });
+  for_each_law<3>([]<class Law>() { check_affine_field<3, Law>(); });
+}
+
+/// A twentieth of the differences of pressure in a cell is left.
+TEST(MeanDilatation, PressuresOfACellAreNearlyOne) {
+  const Body<2> body(2, 2);
+  const auto& cells = body.space.cells_of_order(2);
+  parameters::CellField field;
+  for (std::size_t k = 0; k < cells.size(); ++k) field.add(std::array{1e6, 1.0});
+  const linalg::Vector u = body.field(0.002, 1);
+  const auto spread = [&](const auto& make_potential) {
+    const auto potential =
+        make_potential(*find_law("NeoHookean"), body.space, body.geometry, 2, cells, field);
+    double largest = 0;
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      for (const auto& at : potential->stress(u.local(), k))
+        largest = std::max(
+            largest, std::abs(at.cauchy.trace() - potential->stress(u.local(), k).front().cauchy.trace()));
+    return body.comm.max(largest);
+  };
+  const double plain = spread(make_elastic<2>), mean = spread(make_mean_dilatation<2>);
+  EXPECT_GT(plain, 1e3);
+  EXPECT_NEAR(mean / plain, 0.05, 0.005);
 }
 
 TEST(Elastic, EveryLawIsFoundByItsNames) {

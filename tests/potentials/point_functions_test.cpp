@@ -1,6 +1,7 @@
 #include "potentials/parameter_checks.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/laws/all.hpp"
+#include "recoil/potentials/mean_dilatation.hpp"
 
 namespace recoil::potentials {
 namespace {
@@ -62,25 +63,27 @@ std::vector<char> selection(const Body<dim>& body) {
 }
 
 template <int dim, class Law>
-std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, double h = 0) {
+std::unique_ptr<ElasticPotential<dim>> make_law(const Body<dim>& body, double h = 0,
+                                                bool mean_dilatation = false) {
   const int order = body.space.max_order();
-  return make_elastic<dim>(*find_law(Law::name), body.space, body.geometry, order,
-                           body.space.cells_of_order(order),
-                           rough_constants<num_parameters<Law>>(body, order, h));
+  return (mean_dilatation ? make_mean_dilatation<dim>
+                          : make_elastic<dim>)(*find_law(Law::name), body.space, body.geometry, order,
+                                               body.space.cells_of_order(order),
+                                               rough_constants<num_parameters<Law>>(body, order, h));
 }
 
 class PointFunctions : public ParameterProducts {
 protected:
   template <int dim, class Law>
-  void check(const PointFunction<dim>& j, int order, bool all) {
+  void check(const PointFunction<dim>& j, int order, bool all, bool mean_dilatation = false) {
     const std::string what = std::string(Law::name) + ", order " + std::to_string(order);
     const Body<dim> body = distorted_body<dim>(order);
     const auto flags = [&](const Body<dim>& on) { return all ? std::vector<char>() : selection(on); };
     const auto integral = [&](const Body<dim>& on, const linalg::Vector& u, double h) {
-      return on.comm.sum(make<dim, Law>(on, h)->integrate(u.local(), j, flags(on)));
+      return on.comm.sum(make_law<dim, Law>(on, h, mean_dilatation)->integrate(u.local(), j, flags(on)));
     };
     const linalg::Vector u = StepFields<dim>(body).u, d = body.field(StepFields<dim>::amplitude(body), 31);
-    const auto potential = make<dim, Law>(body);
+    const auto potential = make_law<dim, Law>(body, 0, mean_dilatation);
     linalg::Vector by_u(body.space.layout());
     potential->add_integral_gradient(u.local(), j, flags(body), 1.5, by_u.write_owned());
     potential->add_integral_gradient(u.local(), j, flags(body), -0.5, by_u.write_owned());
@@ -129,10 +132,17 @@ TEST_F(PointFunctions, EnergyDensity) {
   check_laws<3>(Energy<3>());
 }
 
+TEST_F(PointFunctions, OfMeanDilatation) {
+  check<2, NeoHookean<2>>(CauchySquare<2>(), 2, true, true);
+  check<3, NeoHookean<3>>(CauchySquare<3>(), 2, false, true);
+  check<2, LinearElasticity<2>>(FourthPower<2>(), 2, false, true);
+  check<3, MooneyRivlin<3>>(Energy<3>(), 2, true, true);
+}
+
 TEST_F(PointFunctions, TheIntegralOfTheEnergyDensityIsTheEnergy) {
   const Body<3> body = distorted_body<3>(2);
   const StepFields<3> fields(body);
-  const auto potential = make<3, NeoHookean<3>>(body);
+  const auto potential = make_law<3, NeoHookean<3>>(body);
   const double energy = total_value<3>(body, *potential, fields.u);
   EXPECT_NEAR(body.comm.sum(potential->integrate(fields.u.local(), Energy<3>(), {})), energy, 1e-13 * energy);
   linalg::Vector difference(body.space.layout());

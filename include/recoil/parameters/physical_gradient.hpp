@@ -51,6 +51,8 @@ inline const Quantity traction{"traction", Place::facet, true, "Pa"};
 /// A follower pressure or a traction along the normal, at the time of the step at hand as well.
 inline const Quantity pressure{"pressure", Place::facet, false, "Pa"};
 inline const Quantity friction{"friction", Place::coefficient};
+/// Largest traction of adhesion, or force of one of its pairs [N] (potentials::AdhesionPotential).
+inline const Quantity adhesion_strength{"adhesion_strength", Place::scene, false, "Pa"};
 /// Rest positions.
 inline const Quantity vertices{"vertices", Place::vertex, true, "m"};
 inline const Quantity obstacle_vertices{"obstacle_vertices", Place::obstacle_vertex, true, "m"};
@@ -144,7 +146,8 @@ protected:
             {Place::vertex, space.mesh().vertices.size()},
             {Place::obstacle_vertex, num_obstacle_vertices},
             {Place::surface_vertex, num_surface_vertices},
-            {Place::coefficient, num_friction_coefficients}};
+            {Place::coefficient, num_friction_coefficients},
+            {Place::scene, 1}};
   }
 
 private:

@@ -47,11 +47,28 @@ void check_geometric_form(const Item& item, const ContactSpec& contact) {
   check("beta_n", contact.alpha_n, contact.beta_n, "alpha_n");
 }
 
+/// Adhesion has its strength, and distances that rise from the barrier on.
+void check_adhesion(const Item& item, const ContactSpec& contact) {
+  if (!contact.enabled) item["adhesion_enabled"].fail("needs contact; set `contact/enabled` to true");
+  if (contact.use_gcp_formulation)
+    item["adhesion_enabled"].fail("excludes `use_gcp_formulation`, whose pairs have no adhesion; keep one");
+  if (!contact.adhesion_strength)
+    item.fail("`adhesion_strength` is missing: the largest traction [Pa] with area weights, else force [N]");
+  if (contact.adhesion_reach <= contact.adhesion_peak)
+    item["dhat_a"].fail(fmt::format("must be more than `dhat_p` = {:g}, is {:g}", contact.adhesion_peak,
+                                    contact.adhesion_reach));
+  if (!contact.dhat_relative && contact.adhesion_peak < contact.dhat)
+    item["dhat_p"].fail(
+        fmt::format("must be at least `contact/dhat` = {:g}, below which the barrier pushes; is {:g}",
+                    contact.dhat, contact.adhesion_peak));
+}
+
 void build_contact(const Item& item, const Item& solver, Scene& scene) {
   auto& contact = scene.contact;
   if (item.has("dhat") && item.has("dhat_relative"))
     item["dhat_relative"].fail("excludes `dhat` (given at " + item["dhat"].where() + "); keep one");
   if (contact.use_gcp_formulation) check_geometric_form(item, contact);
+  if (contact.adhesion_enabled) check_adhesion(item["adhesion"], contact);
   for (const auto& entry : item["friction_pairs"].items()) {
     const auto names = entry["bodies"].texts();
     contact.friction_pairs.push_back({{names[0], names[1]}, entry["coefficient"].number()});

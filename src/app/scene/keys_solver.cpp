@@ -86,6 +86,31 @@ constexpr Key contact[] = {
      .member = &bound<&Scene::contact, &ContactSpec::beta_n>,
      .range = from_to(-1, 1),
      .doc = "As `beta_t`; more than -`alpha_n`."},
+    {.pattern = "/contact/adhesion",
+     .types = object,
+     .fallback = "{}",
+     .doc = "Normal adhesion of all pairs [Fang et al. 2023]. See [Forms of contact](contact.md#adhesion)."},
+    {.pattern = "/contact/adhesion/adhesion_enabled",
+     .member = &bound<&Scene::contact, &ContactSpec::adhesion_enabled>,
+     .doc = "Whether surfaces adhere."},
+    {.pattern = "/contact/adhesion/adhesion_strength",
+     .member = &bound<&Scene::contact, &ContactSpec::adhesion_strength>,
+     .range = non_negative,
+     .doc =
+         "Largest traction of adhesion [Pa] where contact weighs by areas (`use_convergent_formulation` with "
+         "`use_area_weighting`), else the largest force of a pair of primitives [N]. Needed with "
+         "`adhesion_enabled`."},
+    {.pattern = "/contact/adhesion/dhat_p",
+     .member = &bound<&Scene::contact, &ContactSpec::adhesion_peak>,
+     .range = positive,
+     .unit = "m",
+     .doc = "Distance at which adhesion is largest; `contact/dhat` or more, so that it is not the barrier "
+            "that ends it."},
+    {.pattern = "/contact/adhesion/dhat_a",
+     .member = &bound<&Scene::contact, &ContactSpec::adhesion_reach>,
+     .range = positive,
+     .unit = "m",
+     .doc = "Distance from which on there is none; more than `dhat_p`."},
 };
 
 constexpr Key solver[] = {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "potentials/contact/inclusion_exclusion.hpp"
+#include "recoil/geometry/adhesion.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 
 namespace recoil::potentials {
@@ -103,12 +104,18 @@ std::vector<ContactPair<dim>> Barrier<dim>::pairs_within(double reach,
 
 template <int dim>
 geometry::BarrierValue Barrier<dim>::of_distance(double distance) const {
+  if (form_.adhesion_peak) return geometry::adhesion(distance, *form_.adhesion_peak, dhat_);
   return form_.geometric ? geometry::power_barrier(distance, dhat_, dim - 1)
                          : geometry::log_barrier(distance, dhat_);
 }
 
 template <int dim>
 geometry::BarrierValue Barrier<dim>::of_squared_distance(double distance_squared) const {
+  if (form_.squared && form_.adhesion_peak) {
+    const double peak = *form_.adhesion_peak, by = 2 * peak;
+    const geometry::BarrierValue a = geometry::adhesion(distance_squared, peak * peak, dhat_ * dhat_);
+    return {a.value / by, a.first / by, a.second / by};
+  }
   if (form_.squared && !form_.geometric) return geometry::log_barrier(distance_squared, dhat_ * dhat_);
   const double d = std::sqrt(distance_squared);
   const geometry::BarrierValue b = of_distance(d);

@@ -86,8 +86,7 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
   for (const Term<dim>& term : problem_.terms) {
     const potentials::Potential<dim>* potential = term.potential.get();
     const bool is_barrier = potential == problem_.barrier;
-    summands_.push_back({term.potential.get(), is_barrier ? &stiffness_.value : &scale_,
-                         is_barrier || potential == problem_.friction});
+    summands_.push_back({term.potential.get(), is_barrier ? &stiffness_.value : &scale_, term.of_surfaces});
   }
   // Formulas of the scene are evaluated here, and may have no value on some ranks.
   parallel::collectively(problem_.space->comm(), [&] {
@@ -137,9 +136,11 @@ void IncrementalPotential<dim>::gradient_without_contact(const linalg::Vector& u
   g.fill(0);
   auto values = g.write_owned();
   if (inertia_) inertia_->add_gradient(u.local(), 1, values);
-  for (const Term<dim>& term : problem_.terms)
-    if (term.accounting != Accounting::dissipation && term.potential.get() != problem_.barrier)
-      term.potential->add_gradient(u.local(), scale_, values);
+  for (const Term<dim>& term : problem_.terms) {
+    if (term.accounting == Accounting::dissipation || term.potential.get() == problem_.barrier) continue;
+    if (term.of_surfaces) term.potential->update(u.local());
+    term.potential->add_gradient(u.local(), scale_, values);
+  }
 }
 
 template <int dim>

@@ -146,6 +146,10 @@ void StepSolver<dim>::record_forces(SolvedStep& solved) const {
   solved.friction_force = solved.contact_force;
   problem_.barrier->add_gradient(solved.u.local(), -objective_.stiffness() / objective_.scale(),
                                  solved.contact_force.write_owned());
+  if (problem_.adhesion != nullptr) {
+    problem_.adhesion->update(solved.u.local());
+    problem_.adhesion->add_gradient(solved.u.local(), -1, solved.contact_force.write_owned());
+  }
   problem_.friction->add_gradient(solved.u.local(), -1, solved.friction_force.write_owned());
 }
 
@@ -213,10 +217,16 @@ double StepSolver<dim>::barrier_energy_at_start(const stepping::History& past, c
   const linalg::Vector& u = past.newest().u;
   problem_.contact->update(u.local());
   const double unscaled = problem_.space->comm().sum(problem_.barrier->value(u.local()));
+  double adhesion = 0;
+  if (problem_.adhesion != nullptr) {
+    problem_.adhesion->update(u.local());
+    adhesion = problem_.space->comm().sum(problem_.adhesion->value(u.local()));
+  }
   // Starts that touch are refused elsewhere.
-  if (unscaled == 0 || !std::isfinite(unscaled)) return 0;
+  if (!std::isfinite(unscaled)) return 0;
+  if (unscaled == 0) return adhesion;
   balance_stiffness(u);
-  return objective_.stiffness() / objective_.scale() * unscaled;
+  return objective_.stiffness() / objective_.scale() * unscaled + adhesion;
 }
 
 /// Takes the free nodes along as the known states have moved in this step, where nothing is in the way and

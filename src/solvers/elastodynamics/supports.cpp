@@ -20,6 +20,24 @@ void add_gradient(const surface::StencilVertices<dim>& vertices, const Points& p
   }
 }
 
+/// Positions of the vertices of pairs at u.
+template <int dim>
+auto positions_at(const potentials::ContactState<dim>& contact, const linalg::Vector& u,
+                  std::span<const double> obstacles) {
+  auto positions = contact.surface().positions(u.local(), obstacles);
+  positions.resize(contact.surface().num_owned());
+  return contact.vertices()->gather(positions);
+}
+
+/// Adds -factor times the gradient of the pairs of an obstacle.
+template <int dim, class Points>
+void add_pairs(const potentials::ContactState<dim>& contact, const Points& positions, std::int32_t obstacle,
+               double factor, Wrench& wrench) {
+  if (const auto pairs = potentials::pairs_with(contact.pairs(), obstacle); !pairs->empty())
+    add_gradient(*contact.vertices(), positions, contact.barrier().gradient(*pairs, positions.size()),
+                 -factor, wrench);
+}
+
 } // namespace
 
 template <int dim>
@@ -54,6 +72,7 @@ ObstacleForces<dim> forces_of_obstacle(const ElastodynamicsProblem<dim>& problem
   };
   add(std::make_unique<potentials::BarrierPotential<dim>>(*problem.contact, obstacle), barrier_stiffness);
   add(std::make_unique<potentials::FrictionPotential<dim>>(*problem.contact, obstacle), 1);
+  if (problem.adhesion != nullptr) add(problem.adhesion->of_body(obstacle), 1);
   return forces;
 }
 
@@ -63,15 +82,15 @@ std::vector<Wrench> wrenches_of_obstacles(const ElastodynamicsProblem<dim>& prob
                                           double barrier_stiffness) {
   const potentials::ContactState<dim>& contact = *problem.contact;
   const potentials::Friction<dim>& friction = contact.friction();
-  auto positions = contact.surface().positions(u.local(), contact.obstacle_displacement());
-  positions.resize(contact.surface().num_owned());
-  positions = contact.vertices()->gather(positions);
+  const auto* adhesion = problem.adhesion;
+  const auto positions = positions_at(contact, u, contact.obstacle_displacement());
+  auto adhering = positions;
+  if (adhesion != nullptr) adhering = positions_at(adhesion->state(), u, contact.obstacle_displacement());
   std::vector<Wrench> wrenches;
   for (const std::int32_t obstacle : obstacles) {
     Wrench& wrench = wrenches.emplace_back();
-    if (const auto pairs = potentials::pairs_with(contact.pairs(), obstacle); !pairs->empty())
-      add_gradient(*contact.vertices(), positions, contact.barrier().gradient(*pairs, positions.size()),
-                   -barrier_stiffness, wrench);
+    add_pairs(contact, positions, obstacle, barrier_stiffness, wrench);
+    if (adhesion != nullptr) add_pairs(adhesion->state(), adhering, obstacle, adhesion->strength(), wrench);
     if (!friction.acts_here()) continue;
     if (const auto own = friction.of(obstacle); own.acts_here())
       add_gradient(*own.vertices(), contact.friction_positions(), own.gradient(contact.friction_positions()),

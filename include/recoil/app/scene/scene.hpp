@@ -214,7 +214,10 @@ struct ContactSpec {
        use_physical_barrier = true;                            ///< act only with it
   bool use_gcp_formulation = false;                            ///< geometric contact potential
   double alpha_t = 0.5, beta_t = 0, alpha_n = 0.5, beta_n = 0; ///< act only with it
-  std::optional<double> barrier_stiffness;                     ///< empty = adaptive
+  bool adhesion_enabled = false;
+  double adhesion_peak = 1e-3, adhesion_reach = 1e-2; ///< distances of the largest force, of none [m]
+  std::optional<double> adhesion_strength;            ///< there with adhesion
+  std::optional<double> barrier_stiffness;            ///< empty = adaptive
   double initial_barrier_stiffness = 1;
   int friction_iterations = 1;         ///< -1 until converged, 0 no friction
   double friction_convergence_tol = 0; ///< PolyFEM's; 0: a share of the contact forces

@@ -21,6 +21,10 @@ struct BarrierForm {
   bool by_shape = true;     ///< at least flat parts and straight edges of obstacles count once
   /// Replaces all of the above by the geometric contact potential (geometric_contact.hpp).
   std::optional<GeometricAngles> geometric = std::nullopt;
+  /// In place of the barrier the adhesion A with this peak [m] and the reach dhat (geometry/adhesion.hpp),
+  /// A(d^2) / (2 peak) where the barrier is b(d^2): its largest force per weight is 1 in either. Not with
+  /// `geometric`.
+  std::optional<double> adhesion_peak = std::nullopt;
 
   static const BarrierForm plain;      ///< sum of b(d^2) [Li et al. 2020]
   static const BarrierForm convergent; ///< [Li et al. 2023]
@@ -34,7 +38,8 @@ inline constexpr BarrierForm BarrierForm::convergent{false, true, true};
 /// plane; 1 without area weights.
 /// Inclusion-exclusion adds terms to every pair (inclusion_exclusion.hpp).
 /// In the geometric contact potential w_k is what the shape of the surfaces around two primitives makes of
-/// their measures, at the positions now (geometric_contact.hpp).
+/// their measures, at the positions now (geometric_contact.hpp). Adhesion takes the same sum of another
+/// function.
 template <int dim>
 class Barrier {
 public:

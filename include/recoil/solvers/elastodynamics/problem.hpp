@@ -8,7 +8,7 @@
 #include "recoil/fem/dirichlet.hpp"
 #include "recoil/fem/function_space.hpp"
 #include "recoil/fem/periodic_boundary.hpp"
-#include "recoil/potentials/contact/contact_potentials.hpp"
+#include "recoil/potentials/contact/adhesion.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/mass.hpp"
 #include "recoil/solvers/elastodynamics/ledger.hpp"
@@ -28,6 +28,8 @@ struct Term {
   std::unique_ptr<potentials::Potential<dim>> potential;
   Accounting accounting;
   double Ledger::*entry; ///< where the balance counts it
+  bool of_surfaces =
+      false; ///< couples what comes close: its Hessian is of stencils, and comes and goes with the pairs
 };
 
 /// What is simulated: the space, the energies on it, and what is prescribed. Everything refers to `space`,
@@ -63,6 +65,7 @@ struct ElastodynamicsProblem {
   std::unique_ptr<potentials::ContactState<dim>> contact;
   const potentials::BarrierPotential<dim>* barrier = nullptr;
   const potentials::FrictionPotential<dim>* friction = nullptr;
+  potentials::AdhesionPotential<dim>* adhesion = nullptr;
 
   void add_elastic(std::unique_ptr<potentials::ElasticPotential<dim>> potential) {
     elastic.push_back(potential.get());
@@ -75,15 +78,20 @@ struct ElastodynamicsProblem {
   void add_load(std::unique_ptr<potentials::Potential<dim>> potential) {
     terms.push_back({std::move(potential), Accounting::work, &Ledger::external_work});
   }
-  /// At most once, after all other terms.
+  /// At most once, after all other terms but adhesion.
   void add_contact(std::unique_ptr<potentials::ContactState<dim>> state) {
     contact = std::move(state);
     auto of_barrier = std::make_unique<potentials::BarrierPotential<dim>>(*contact);
     auto of_friction = std::make_unique<potentials::FrictionPotential<dim>>(*contact);
     barrier = of_barrier.get();
     friction = of_friction.get();
-    terms.push_back({std::move(of_barrier), Accounting::energy, &Ledger::barrier});
-    terms.push_back({std::move(of_friction), Accounting::dissipation, &Ledger::dissipated_friction});
+    terms.push_back({std::move(of_barrier), Accounting::energy, &Ledger::barrier, true});
+    terms.push_back({std::move(of_friction), Accounting::dissipation, &Ledger::dissipated_friction, true});
+  }
+  /// At most once, after contact, whose energy it counts with.
+  void add_adhesion(std::unique_ptr<potentials::AdhesionPotential<dim>> potential) {
+    adhesion = potential.get();
+    terms.push_back({std::move(potential), Accounting::energy, &Ledger::barrier, true});
   }
 };
 

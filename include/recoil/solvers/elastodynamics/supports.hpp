@@ -43,8 +43,8 @@ struct Wrench {
   Eigen::Vector3d force = Eigen::Vector3d::Zero(), moment = Eigen::Vector3d::Zero();
 };
 
-/// This rank's shares of what obstacles exert on the bodies at u by barrier and friction: the gradients of
-/// forces_of_obstacle() summed over all nodes. Contact must be updated to u. Collective.
+/// This rank's shares of what obstacles exert on the bodies at u by barrier, friction and adhesion: the
+/// gradients of forces_of_obstacle() summed over all nodes. Contact must be updated to u. Collective.
 /// @param obstacles numbers as contact counts.
 template <int dim>
 std::vector<Wrench> wrenches_of_obstacles(const ElastodynamicsProblem<dim>& problem,

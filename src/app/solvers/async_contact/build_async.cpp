@@ -316,8 +316,8 @@ void build_async(const Item& root, Scene& scene) {
   if (!root.has("time"))
     throw InputError(scene.file.string(), "needs `time`: asynchronous contact is about motion");
   if (scene.time.steps * scene.time.dt > longest_run)
-    root["time"].fail(
-        "asynchronous contact counts time in ticks of 2^-40 s, of which a run has 8000 s at most");
+    root["time"].fail("asynchronous contact counts time in ticks of 2^-40 " + scene.units.time +
+                      ", of which a run has 8000 " + scene.units.time + " at most");
   for (const Item& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag()) continue;
     check_async_entry(entry);

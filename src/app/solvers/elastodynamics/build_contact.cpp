@@ -114,6 +114,22 @@ void refuse_loose_parts(const surface::Surface<dim>& surface) {
                                  dim == 3 ? "edges or points without triangles" : "points without edges"));
 }
 
+/// Adhesion over the pairs of another search, with the weights of contact.
+template <int dim>
+void add_adhesion(const ContactSpec& contact, solvers::ElastodynamicsProblem<dim>& problem) {
+  const potentials::ContactState<dim>& of_contact = *problem.contact;
+  potentials::ContactParameters<dim> parameters{.dhat = contact.adhesion_reach,
+                                                .form = of_contact.parameters().form,
+                                                .planes = of_contact.parameters().planes,
+                                                .friction = {}};
+  parameters.form.adhesion_peak = contact.adhesion_peak;
+  problem.add_adhesion(std::make_unique<potentials::AdhesionPotential<dim>>(
+      of_contact,
+      std::make_shared<potentials::ContactState<dim>>(
+          std::make_unique<const surface::Surface<dim>>(of_contact.surface()), std::move(parameters)),
+      *contact.adhesion_strength));
+}
+
 } // namespace
 
 template <int dim>
@@ -135,6 +151,7 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
     warn_of_short_edges(*surface, parameters.dhat, parameters.form);
   problem.add_contact(
       std::make_unique<potentials::ContactState<dim>>(std::move(surface), std::move(parameters)));
+  if (scene.contact.adhesion_enabled) add_adhesion<dim>(scene.contact, problem);
   problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles, problem.space->comm());
 }
 

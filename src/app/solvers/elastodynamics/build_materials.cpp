@@ -29,6 +29,7 @@ MaterialEntry build_material(const Item& entry, bool alone, Scene& scene) {
   material.phi = material_value(entry["phi"]);
   material.psi = material_value(entry["psi"]);
   material.plane = entry["plane"].text() == "strain" ? PlaneState::strain : PlaneState::stress;
+  material.mean_dilatation = entry["mean_dilatation"].flag();
   return material;
 }
 

@@ -145,6 +145,13 @@ constexpr Key for_all_laws[] = {
      .unit = "Pa s",
      .doc = "Strain-rate damping P = F (2 psi E' + phi tr(E') I); active when either is positive. With "
             "`conventions` \"polyfem\": see polyfem.md."},
+    {.pattern = "/materials/*/mean_dilatation",
+     .types = boolean,
+     .fallback = "false",
+     .doc = "Takes one change of volume for each element, the mean of it, in any law: nearly incompressible "
+            "bodies (nu from "
+            "0.49 on) of order 2 then do not lock. Needs `discr_order` 2. See "
+            "[elasticity](physics/elasticity.md#locking)."},
     {.pattern = "/materials/*/plane",
      .types = text,
      .fallback = "\"stress\"",

@@ -11,6 +11,7 @@
 #include "recoil/fem/reference/tabulation.hpp"
 #include "recoil/potentials/damping.hpp"
 #include "recoil/potentials/laws/lame.hpp"
+#include "recoil/potentials/mean_dilatation.hpp"
 
 namespace recoil::app {
 
@@ -156,6 +157,31 @@ double lame_ratio(const potentials::LawInfo& law, const std::vector<double>& val
   return shear > 0 && bulk > 0 ? bulk / shear - 2.0 / dim : 0;
 }
 
+/// The laws of the materials in the order of laws(), each without and with the mean dilatation.
+std::vector<std::pair<const potentials::LawInfo*, bool>>
+laws_of(const std::vector<MaterialEntry>& materials) {
+  std::vector<std::pair<const potentials::LawInfo*, bool>> used;
+  for (const potentials::LawInfo& law : potentials::laws())
+    for (const bool mean : {false, true})
+      if (std::ranges::any_of(materials, [&](const MaterialEntry& entry) {
+            return entry.law == &law && entry.mean_dilatation == mean;
+          }))
+        used.emplace_back(&law, mean);
+  return used;
+}
+
+template <int dim>
+void require_order_2(int order, const std::vector<LocalIndex>& cells,
+                     const ConstantEvaluator<dim>& constants) {
+  if (order == 2 || cells.empty()) return;
+  throw InputError(constants.entry(cells.front()).where,
+                   fmt::format("`mean_dilatation` is of elements of order 2, and a body of this material has "
+                               "order {}: {}; set \"discr_order\": 2 under \"space\", or leave the key out",
+                               order,
+                               order == 1 ? "linear elements have one volume change anyway, and lock"
+                                          : "one volume change is too few for its elements"));
+}
+
 } // namespace
 
 potentials::LameModel lame_model(const MaterialEntry& entry, int dim) {
@@ -191,18 +217,21 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
   // Ranks without cells of a law have its potential too: all ranks have the same list.
   parallel::collectively(space.comm(), [&] {
     for (int order = 1; order <= space.max_order(); ++order) {
-      for (const potentials::LawInfo& law : potentials::laws()) {
-        const auto has_law = [&law](const MaterialEntry& entry) { return entry.law == &law; };
-        if (std::ranges::none_of(elements_of(scene).materials, has_law)) continue;
+      for (const auto& [law, mean_dilatation] : laws_of(elements_of(scene).materials)) {
+        const auto has_law = [&law, &mean_dilatation](const MaterialEntry& entry) {
+          return entry.law == law && entry.mean_dilatation == mean_dilatation;
+        };
         auto cells = select(order, has_law);
+        if (mean_dilatation) require_order_2(order, cells, constants);
         auto field =
             constants.field(cells, order, law_varies, [](const MaterialEntry& entry, const auto& read) {
               if (!entry.law->lame) return own_constants(entry, read);
               const auto lame = lame_constants<dim>(entry, read);
               return std::vector<double>(lame.begin(), lame.end());
             });
-        problem.add_elastic(potentials::make_elastic<dim>(law, space, problem.geometry, order,
-                                                          std::move(cells), std::move(field)));
+        const auto make =
+            mean_dilatation ? potentials::make_mean_dilatation<dim> : potentials::make_elastic<dim>;
+        problem.add_elastic(make(*law, space, problem.geometry, order, std::move(cells), std::move(field)));
       }
       const auto is_damped = [](const MaterialEntry& entry) {
         return constant_of(entry.psi) != 0 || constant_of(entry.phi) != 0;

@@ -199,10 +199,7 @@ std::vector<double> DesignSpace::between_bounds(std::span<const double> shares) 
   std::vector<double> x;
   for (const Block& block : blocks_) {
     const ParameterSpec& spec = study_.parameters[block.parameter];
-    if (!spec.bounds)
-      throw InputError(spec.where.of("bounds"),
-                       "several starts lie between the bounds of the parameters, and '" + spec.name +
-                           "' has none; give it `bounds`, or take one start");
+    RECOIL_ASSERT(spec.is_bounded());
     for (std::size_t i = block.first; i < block.first + block.size(); ++i)
       // A logit maps its bounds to infinity.
       x.push_back(range.lower[i] == range.upper[i] ? range.lower[i]

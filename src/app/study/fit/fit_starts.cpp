@@ -18,7 +18,7 @@ std::string why_one_start(const Study& study, const DesignSpace& space, linalg::
   for (const ParameterSpec& parameter : study.parameters) {
     if (parameter.tie) continue;
     if (parameter.basis) return fmt::format("'{}' is a shape", parameter.name);
-    if (!parameter.bounds) return fmt::format("'{}' has no bounds", parameter.name);
+    if (!parameter.is_bounded()) return fmt::format("'{}' has no bounds", parameter.name);
   }
   return "";
 }
@@ -35,8 +35,7 @@ FitStarts find_starts(const Study& study, const DesignSpace& space, linalg::Desc
       result.about = fmt::format("{} starts, as all values have bounds; optimizer/starts 1 does with that of "
                                  "the study",
                                  count);
-    } else if (std::ranges::any_of(study.parameters,
-                                   [](const auto& one) { return one.bounds.has_value(); })) {
+    } else if (std::ranges::any_of(study.parameters, [](const auto& one) { return one.is_bounded(); })) {
       result.about = "one start, since " + why_one + "; optimizer/starts says how many";
     }
   }

@@ -22,10 +22,10 @@ namespace {
 
 const StudyCommand gradient_command{"gradient", "gradient.json", {"gradient.h5"}};
 
-/// The sum of the objectives of all experiments.
-inverse::LineSample sample(const GradientJobs& experiments, const Direction& direction, double factor) {
+/// The sum of the objectives.
+inverse::LineSample sample(const CountedJobs& experiments, const Direction& direction, double factor) {
   inverse::LineSample sum;
-  for (const auto& experiment : experiments) {
+  for (GradientJob* experiment : experiments) {
     const inverse::ObjectiveValue result =
         experiment->objective_like_run().value(experiment->model().values_along(direction, factor));
     if (!result.failure.empty()) sum.problem = name_options(result.failure);
@@ -36,9 +36,9 @@ inverse::LineSample sample(const GradientJobs& experiments, const Direction& dir
 }
 
 /// The keys that say how exactly the steps of the experiments are solved.
-std::string tolerance_keys(const GradientJobs& experiments) {
+std::string tolerance_keys(const CountedJobs& experiments) {
   std::vector<std::string> all;
-  for (const auto& experiment : experiments)
+  for (GradientJob* experiment : experiments)
     if (const std::string keys = experiment->model().tolerance_keys(); !holds(all, keys)) all.push_back(keys);
   return fmt::format("{}", fmt::join(all, " or "));
 }
@@ -77,7 +77,7 @@ std::string describe(const inverse::DirectionCheck& check, const std::string& to
 /// Compares the gradient with differences of whole runs, along directions drawn over all parameters
 /// (`study.check.directions` of them), and along one per parameter where there are several. Steps are
 /// relative to the size of each value. Collective.
-std::vector<inverse::DirectionCheck> check_gradient(const Study& study, const GradientJobs& experiments) {
+std::vector<inverse::DirectionCheck> check_gradient(const Study& study, const CountedJobs& experiments) {
   std::vector<std::pair<std::string, Direction>> directions;
   for (int i = 1; i <= study.check.directions; ++i)
     directions.emplace_back(fmt::format("random {}", i), Direction{i, -1});
@@ -86,7 +86,7 @@ std::vector<inverse::DirectionCheck> check_gradient(const Study& study, const Gr
       if (!study.parameters[k].tie)
         directions.emplace_back(study.parameters[k].name, Direction{study.check.directions + 1 + k, k});
   double at_start = 0, unsolved = 0;
-  for (const auto& experiment : experiments) {
+  for (GradientJob* experiment : experiments) {
     at_start += experiment->forward().objective;
     unsolved += std::abs(experiment->swept().objective_correction);
   }
@@ -95,7 +95,7 @@ std::vector<inverse::DirectionCheck> check_gradient(const Study& study, const Gr
   std::vector<inverse::DirectionCheck> checks;
   for (const auto& [name, direction] : directions) {
     double derivative = 0;
-    for (const auto& experiment : experiments)
+    for (GradientJob* experiment : experiments)
       derivative += experiment->model().derivative(experiment->swept().values, direction);
     const auto objective = [&](double factor) { return sample(experiments, direction, factor); };
     const inverse::DirectionCheck& check = checks.emplace_back(
@@ -151,20 +151,20 @@ public:
   }
 
   ExitCode run(const StudyFolder& folder, bool check) {
-    for (const auto& experiment : experiments_)
+    const CountedJobs counted = counted_jobs(study_, experiments_);
+    for (GradientJob* experiment : counted)
       if (const std::string failure = run_experiment(*experiment, folder); !failure.empty()) {
         log_error(experiment->model().name() + ": " + failure);
         return ExitCode::no_solution;
       }
-    warnings_ = gradient_warnings(experiments_, frozen_);
+    warnings_ = gradient_warnings(counted, frozen_);
     for (const std::string& warning : warnings_) log_warning(warning);
     write_gradient_fields(comm_, study_, experiments_, folder.root() / "gradient.h5");
     // A check may take longer than the job has; and an earlier process may have made one.
     write_result(folder);
     if (!check) return ExitCode::done;
-    const auto checks = check_gradient(study_, experiments_);
-    write_sealed_json(comm_, folder.check(),
-                      {{"check", describe_check(checks, tolerance_keys(experiments_))}});
+    const auto checks = check_gradient(study_, counted);
+    write_sealed_json(comm_, folder.check(), {{"check", describe_check(checks, tolerance_keys(counted))}});
     write_result(folder);
     const bool any_wrong =
         std::ranges::count(checks, inverse::Judgement::wrong, &inverse::DirectionCheck::judgement) > 0;

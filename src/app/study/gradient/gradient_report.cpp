@@ -17,6 +17,10 @@ struct Place {
   int field;
 };
 
+bool counts(const Study& study, std::size_t experiment) {
+  return !study.experiments[experiment].is_candidate;
+}
+
 /// The field of parameter `owner` that the values of a tied one in `experiment` belong to: in the same
 /// experiment, or in the first one where it acts.
 Place place_of_owner(const Study& study, const GradientJobs& experiments, std::size_t experiment, int owner) {
@@ -40,7 +44,8 @@ std::vector<std::string> bodies_of_values(const Study& study, const GradientJobs
 /// Groups of gradient.h5 that belong to a parameter.
 Json groups_of(const Study& study, const ParameterSpec& spec) {
   Json groups = Json::array();
-  for (const int e : spec.experiments) groups.push_back(study.experiments[e].name + "/" + spec.name);
+  for (const int e : spec.experiments)
+    if (counts(study, e)) groups.push_back(study.experiments[e].name + "/" + spec.name);
   return groups;
 }
 
@@ -75,6 +80,7 @@ Json describe_parameters(const Study& study, const GradientJobs& experiments) {
   Json result;
   std::vector<Summed> sums(study.parameters.size());
   for (std::size_t e = 0; e < experiments.size(); ++e) {
+    if (!counts(study, e)) continue;
     const ExperimentModel& model = experiments[e]->model();
     for (std::size_t k = 0; k < model.parameters().size(); ++k) {
       if (!model.is_replicated(k)) continue;
@@ -133,6 +139,13 @@ std::string warn_of_loose_steps(GradientJob& experiment) {
 
 } // namespace
 
+CountedJobs counted_jobs(const Study& study, const GradientJobs& experiments) {
+  CountedJobs counted;
+  for (std::size_t e = 0; e < experiments.size(); ++e)
+    if (counts(study, e)) counted.push_back(experiments[e].get());
+  return counted;
+}
+
 Json describe_gradient(const Study& study, const GradientJobs& experiments) {
   Json json;
   double objective = 0, forward_seconds = 0, sweep_seconds = 0, residual = 0, objective_error = 0;
@@ -140,9 +153,10 @@ Json describe_gradient(const Study& study, const GradientJobs& experiments) {
   std::vector<std::size_t> next(experiments.size(), 0);
   for (const auto& spec : study.objectives) {
     const std::size_t e = spec->experiment;
+    if (!counts(study, e)) continue;
     json["per_objective"][spec->name] = experiments[e]->forward().terms[next[e]++];
   }
-  for (const auto& experiment : experiments) {
+  for (GradientJob* experiment : counted_jobs(study, experiments)) {
     const ForwardResult& forward = experiment->forward();
     const SweepResult& sweep = experiment->swept();
     objective += forward.objective;
@@ -164,7 +178,7 @@ Json describe_gradient(const Study& study, const GradientJobs& experiments) {
   return json;
 }
 
-std::vector<std::string> gradient_warnings(const GradientJobs& experiments, const Json& frozen) {
+std::vector<std::string> gradient_warnings(const CountedJobs& experiments, const Json& frozen) {
   std::vector<std::string> warnings;
   for (const auto& [name, stiffness] : frozen.items())
     warnings.push_back(fmt::format("{}: the gradient is that of the frozen barrier stiffness {:g}; where it "
@@ -172,7 +186,7 @@ std::vector<std::string> gradient_warnings(const GradientJobs& experiments, cons
                                    "another one, and differences of them another value (8 % were seen). Give "
                                    "solver/contact/barrier_stiffness in the scene to run with the same",
                                    name, stiffness.get<double>()));
-  for (const auto& experiment : experiments)
+  for (GradientJob* experiment : experiments)
     if (std::string warning = warn_of_loose_steps(*experiment); !warning.empty())
       warnings.push_back(std::move(warning));
   return warnings;
@@ -181,9 +195,9 @@ std::vector<std::string> gradient_warnings(const GradientJobs& experiments, cons
 void write_gradient_fields(const parallel::Communicator& comm, const Study& study,
                            const GradientJobs& experiments, const std::filesystem::path& path) {
   std::vector<std::pair<GradientJob*, std::size_t>> fields;
-  for (const auto& experiment : experiments)
+  for (GradientJob* experiment : counted_jobs(study, experiments))
     for (std::size_t k = 0; k < experiment->model().parameters().size(); ++k)
-      if (!experiment->model().is_replicated(k)) fields.emplace_back(experiment.get(), k);
+      if (!experiment->model().is_replicated(k)) fields.emplace_back(experiment, k);
   if (fields.empty()) return;
   write_arrays_aside(comm, path, [&](io::Hdf5Writer& file) {
     for (const auto& [experiment, k] : fields) {

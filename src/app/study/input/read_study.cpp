@@ -122,9 +122,12 @@ void require_strengths_of_peaks(const Item& optimizer, const Study& study) {
 void require_bounds_of_starts(const Item& optimizer, const Study& study) {
   if (study.optimizer.starts.value_or(1) == 1) return;
   for (const ParameterSpec& parameter : study.parameters)
-    if (!parameter.bounds)
-      optimizer["starts"].fail("the starts after the first lie between the bounds of all parameters, and '" +
-                               parameter.name + "' has none; give it `bounds`");
+    if (!parameter.is_bounded())
+      optimizer["starts"].fail(
+          "the starts after the first lie between the bounds of all values, and '" + parameter.name +
+          (parameter.component_bounds.empty() ? "' has none; give it `bounds`, or `component_bounds`"
+                                              : "' has none for some of its components; replace null in "
+                                                "`component_bounds`, or hold these by `held`"));
 }
 
 void build_uncertainty(const Item& item, const Study& study, UncertaintySpec& uncertainty) {

@@ -5,9 +5,10 @@
 namespace recoil::app {
 
 /// The rows of the sources of this folder.
-std::vector<ParameterKind> material_parameters(), friction_parameters(), initial_state_parameters(),
-    initial_nodes_parameters(), prescribed_motion_parameters(), macro_strain_parameters(),
-    particle_rotation_parameters(), load_parameters(), bond_constants_parameters(), shape_parameters();
+std::vector<ParameterKind> material_parameters(), friction_parameters(), adhesion_parameters(),
+    initial_state_parameters(), initial_nodes_parameters(), prescribed_motion_parameters(),
+    macro_strain_parameters(), particle_rotation_parameters(), load_parameters(), bond_constants_parameters(),
+    shape_parameters();
 
 namespace {
 
@@ -28,9 +29,9 @@ std::span<const ParameterKind> parameter_kinds() {
   static const std::vector<ParameterKind> all = [] {
     std::vector<ParameterKind> rows;
     for (const auto group :
-         {material_parameters, friction_parameters, initial_state_parameters, initial_nodes_parameters,
-          prescribed_motion_parameters, macro_strain_parameters, particle_rotation_parameters,
-          load_parameters, bond_constants_parameters, shape_parameters})
+         {material_parameters, friction_parameters, adhesion_parameters, initial_state_parameters,
+          initial_nodes_parameters, prescribed_motion_parameters, macro_strain_parameters,
+          particle_rotation_parameters, load_parameters, bond_constants_parameters, shape_parameters})
       for (ParameterKind& row : group()) add_row(std::move(row), rows);
     return rows;
   }();

@@ -30,7 +30,8 @@ struct MaterialEntry {
   MaterialValue phi{Expression(0.0)},
       psi{Expression(0.0)}; ///< damping [Pa s]: bulk, shear; active when either is positive
   PlaneState plane =
-      PlaneState::stress; ///< 2D with E and nu: lambda = E nu/(1-nu^2) or the plane-strain constant
+      PlaneState::stress;       ///< 2D with E and nu: lambda = E nu/(1-nu^2) or the plane-strain constant
+  bool mean_dilatation = false; ///< one change of volume in each cell, of order 2
   std::string where;
 
   /// nullptr if the constants above have none of this name.

@@ -144,6 +144,13 @@ struct ParameterSpec {
   std::optional<std::array<double, 2>> bounds_of(std::size_t component) const {
     return component < component_bounds.size() ? component_bounds[component] : bounds;
   }
+  /// Whether each component that is not held has bounds.
+  bool is_bounded() const {
+    if (component_bounds.empty()) return bounds.has_value();
+    for (std::size_t c = 0; c < component_bounds.size(); ++c)
+      if (!component_bounds[c] && !is_held(c)) return false;
+    return true;
+  }
   bool acts_in(int experiment) const { return std::ranges::binary_search(experiments, experiment); }
 };
 
