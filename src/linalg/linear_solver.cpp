@@ -6,6 +6,7 @@
 
 #include "linalg/method_choice.hpp"
 #include "linalg/preconditioned_solver.hpp"
+#include "linalg/sum_matrix.hpp"
 #include "recoil/base/phases.hpp"
 
 namespace recoil::linalg {
@@ -16,6 +17,11 @@ namespace {
 /// iteration one product with the matrix, beat multigrid (docs/performance.md, Implicit bonded particles).
 constexpr double condition_of_blocks = 1000;
 
+/// Whether the pattern of `matrix` has a place for every block of `stiff`. Collective.
+bool fits(const BlockMatrix& matrix, const StencilMatrix& stiff) {
+  return matrix.layout().comm->all(find_extras(matrix.layout(), matrix.graph(), stiff.rows()).empty());
+}
+
 } // namespace
 
 struct LinearSolver::Implementation {
@@ -25,8 +31,10 @@ struct LinearSolver::Implementation {
   std::unique_ptr<PreconditionedSolver> solver;
   std::unique_ptr<PreconditionedSolver> fallback; ///< for matrices that multigrid cannot solve with
   double condition = 0;                           ///< of the matrices of the sequence
+  bool method_is_chosen = false;                  ///< for the matrix that the sequence begins with
   const BlockMatrix* matrix = nullptr;
   const StencilMatrix* stiff = nullptr;
+  std::unique_ptr<StencilMatrix> no_terms; ///< stands for them in a reference
   MakeNearNullSpace near_null_space;
 
   Implementation(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions given);
@@ -80,6 +88,7 @@ LinearSolver::~LinearSolver() = default;
 
 void LinearSolver::begin_sequence(double condition) {
   implementation_->condition = condition;
+  implementation_->method_is_chosen = false;
   implementation_->policy().begin_sequence();
 }
 bool LinearSolver::sequence_begins() const { return implementation_->policy().sequence_begins(); }
@@ -90,22 +99,36 @@ bool LinearSolver::repeatable() const {
   return are_repeatable(settings.user_options, settings.layout->comm->size());
 }
 
-void LinearSolver::begin_with_reference(const BlockMatrix& matrix, double key,
+bool LinearSolver::begin_with_reference(const BlockMatrix& matrix, double key,
                                         const std::function<void()>& assemble,
-                                        const MakeNearNullSpace& near_null_space) {
+                                        const MakeNearNullSpace& near_null_space,
+                                        const StencilMatrix* stiff) {
   Implementation& own = *implementation_;
-  if (!sequence_begins() || !own.policy().may_use_reference()) return;
+  if (!sequence_begins() || !own.policy().may_use_reference()) return false;
   own.matrix = &matrix;
-  own.change_method(nullptr);
-  if (own.options.method != LinearMethod::amg || own.solver->is_factorization()) return;
-  if (own.policy().needs_reference(key)) {
+  own.change_method(stiff);
+  own.method_is_chosen = true;
+  if (own.options.method != LinearMethod::amg || own.solver->is_factorization()) return false;
+  if (stiff != nullptr && !fits(matrix, *stiff)) {
+    own.policy().give_reference_up();
+    return false;
+  }
+  const bool renews = stiff != nullptr && !stiff->empty();
+  const bool is_needed = own.policy().needs_reference(key, renews);
+  if (is_needed) {
     assemble();
     const PhaseScope phase(Phase::preconditioner);
-    const bool is_set_up = own.solver->take_reference(matrix, near_null_space, key);
-    if (!is_set_up) own.policy().give_reference_up();
-    if (!is_set_up) return own.policy().begin_sequence();
+    if (stiff != nullptr && !own.no_terms)
+      own.no_terms = std::make_unique<StencilMatrix>(own.settings.layout);
+    const StencilMatrix* none = stiff == nullptr ? nullptr : own.no_terms.get();
+    if (!own.solver->take_reference(matrix, near_null_space, none, key)) {
+      own.policy().give_reference_up();
+      own.policy().begin_sequence();
+      return true;
+    }
   }
-  own.policy().hold_reference();
+  own.policy().hold_reference(renews);
+  return is_needed;
 }
 
 HierarchyRecord LinearSolver::hierarchy_record() const { return implementation_->policy().record(); }
@@ -128,7 +151,7 @@ void LinearSolver::prepare(Renewal what) {
     own.solver->refresh(own.stiff, what);
     return;
   }
-  own.change_method(own.stiff);
+  if (!std::exchange(own.method_is_chosen, false)) own.change_method(own.stiff);
   own.solver->rebuild(*own.matrix, own.near_null_space, own.stiff);
 }
 

@@ -110,8 +110,11 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
 
 bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
                                           const LinearSolver::MakeNearNullSpace& near_null_space,
-                                          double key) {
-  rebuild(matrix, near_null_space, nullptr);
+                                          const StencilMatrix* stiff, double key) {
+  if (stiff == nullptr || !policy_.has_interpolation_of(key)) rebuild(matrix, near_null_space, stiff);
+  // Stiff terms take the operators of the reference away. Where these are made again they have to be the
+  // same, but first and later triple products differ in the last bits on three and more ranks.
+  if (stiff != nullptr) refresh(stiff, Renewal::operators);
   policy_.took_reference(key);
   return set_up_outcome_ == LinearOutcome::converged;
 }
@@ -123,12 +126,12 @@ void PreconditionedSolver::refresh(const StencilMatrix* stiff, Renewal what) {
 }
 
 void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what) {
-  policy_.renewed(what);
-  if (stiff != nullptr && stiff->empty()) stiff = nullptr;
   set_up_outcome_ = LinearOutcome::failed;
-  if (!measure(stiff)) return;
-  if (const PetscErrorCode code = take_terms(stiff, pattern, what); code != 0) {
-    set_up_outcome_ = outcome_of_error(code, "factoring the block of the stiff nodes");
+  const PetscErrorCode terms_code = measure(stiff) ? take_terms(stiff, pattern, what) : PETSC_ERR_FP;
+  policy_.renewed(what);
+  if (has_terms(stiff)) policy_.meet_stiff_terms();
+  if (terms_code != 0) {
+    set_up_outcome_ = outcome_of_error(terms_code, "factoring the block of the stiff nodes");
     return;
   }
   const bool keep = what == Renewal::stiff_terms && policy_.has_interpolation() && !is_factorization();
@@ -168,7 +171,7 @@ bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
   };
   if (!std::isfinite(norm(matrix_.get(), NORM_FROBENIUS))) return false;
   matrix_norm_ = norm(matrix_.get(), NORM_INFINITY);
-  if (stiff == nullptr) return true;
+  if (!has_terms(stiff)) return true;
   if (!std::isfinite(norm(stiff->get(), NORM_FROBENIUS))) return false;
   matrix_norm_ += norm(stiff->get(), NORM_INFINITY);
   return true;
@@ -186,12 +189,12 @@ bool PreconditionedSolver::has_positive_diagonal() const {
 }
 
 PetscErrorCode PreconditionedSolver::take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern,
-                                                Renewal) {
+                                                Renewal&) {
   // Where stiff terms have come and gone within a step, their pattern stays: no new symbolic factorisation.
   const bool keeps_sum = is_factorization() && pattern == SumMatrix::Pattern::grown && operator_ &&
                          operator_.get() == sum_.get();
-  if (stiff != nullptr || keeps_sum)
-    take_sum(stiff == nullptr ? no_stiff_terms : stiff->rows(), pattern);
+  if (has_terms(stiff) || keeps_sum)
+    take_sum(has_terms(stiff) ? stiff->rows() : no_stiff_terms, pattern);
   else
     use_operator(matrix_.get());
   return 0;

@@ -33,9 +33,10 @@ public:
   void rebuild(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
                const StencilMatrix* stiff);
   void refresh(const StencilMatrix* stiff, Renewal what);
-  /// Sets the hierarchy of the reference matrix `key` up; false if that has failed. Collective.
+  /// Sets the hierarchy of the reference matrix `key` up, to which stiff terms will be added if `stiff`,
+  /// which is empty then, is not null; false if that has failed. Collective.
   bool take_reference(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
-                      double key);
+                      const StencilMatrix* stiff, double key);
   bool is_factorization() const;
   /// One solve with what has been prepared. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
@@ -48,11 +49,14 @@ public:
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
 protected:
+  static bool has_terms(const StencilMatrix* stiff) { return stiff != nullptr && !stiff->empty(); }
+  LinearMethod method() const { return method_; }
   const VectorLayout& layout() const { return *settings_.layout; }
   const Settings& settings() const { return settings_; }
   void create();
-  /// Takes K and C into the operator of preconditioner_. Returns PETSc's error code, the same on every rank.
-  virtual PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
+  /// Takes K and C (null or empty: none) into the operator of preconditioner_, and raises `what` is renewed
+  /// where they need more. Returns PETSc's error code, the same on every rank.
+  virtual PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal& what);
   /// Gives ksp_ its operators and its preconditioner.
   virtual void connect();
   virtual PetscErrorCode set_up_parts() const;

@@ -17,7 +17,8 @@ namespace recoil::linalg {
 /// The hierarchy of a reference matrix (LinearSolver::begin_with_reference()) outlives sequences. The first
 /// of them measures what it takes. One that takes more by what new operators cost, or by a share that is
 /// noticed, has later ones begin with new operators, and one that does so even then ends its use, as does the
-/// loss of its interpolation.
+/// loss of its interpolation. Sequences with stiff terms, which renew operators where they come and move, are
+/// measured apart.
 class RefreshPolicy {
 public:
   /// What renewing coarse operators and smoothers costs, in iterations (docs/performance.md).
@@ -42,9 +43,11 @@ public:
   void begin_sequence() {
     record_ = record();
     begins_ = true;
-    holds_reference_ = false;
+    holds_reference_ = meets_stiff_terms_ = false;
     iterations_ = digits_ = 0;
   }
+  /// There are stiff terms in this sequence.
+  void meet_stiff_terms() { meets_stiff_terms_ = true; }
   bool sequence_begins() const { return begins_; }
   void matrix_changed() { changed_ = true; }
 
@@ -66,12 +69,17 @@ public:
   HierarchyRecord record() const {
     HierarchyRecord judged = record_;
     if (iterations_ == 0 || judged.at_start == Renewal::everything) return judged;
-    if (judged.iterations_per_digit == 0) {
-      judged.iterations_per_digit = iterations_ / digits_;
+    double& measured =
+        meets_stiff_terms_ ? judged.iterations_per_digit_with_stiff_terms : judged.iterations_per_digit;
+    if (measured == 0) {
+      measured = iterations_ / digits_;
       return judged;
     }
-    const bool renews = judged.at_start == Renewal::operators;
-    const double expected = judged.iterations_per_digit * digits_,
+    // Stiff terms take part in operators, which are new then. What they cost without the reference is not
+    // known: not more than when they were first met, or than the body without them, is a sign of health.
+    const bool renews = meets_stiff_terms_ || judged.at_start == Renewal::operators;
+    const double rate = std::max(measured, meets_stiff_terms_ ? judged.iterations_per_digit : 0),
+                 expected = rate * digits_,
                  cost = renews ? interpolation_in_iterations : refresh_in_iterations;
     // One more is no sign of anything.
     if (iterations_ - expected > std::min(cost, tolerated_excess * expected + 1))
@@ -86,22 +94,24 @@ public:
   }
   /// Whether sequences may begin with the hierarchy of a reference.
   bool may_use_reference() const { return !is_free_ && record_.at_start < Renewal::everything; }
-  /// Whether the hierarchy at hand is none of the reference named `key`, or no longer.
-  bool needs_reference(double key) const {
-    return !has_reference_interpolation_ || record_.key != key ||
-           (record_.at_start < Renewal::operators && !has_reference_operators_);
+  /// Whether the hierarchy at hand is none of the reference named `key`, or no longer. `renews`: operators
+  /// will be new in any case.
+  bool needs_reference(double key, bool renews = false) const {
+    return !has_interpolation_of(key) ||
+           (!renews && record_.at_start < Renewal::operators && !has_reference_operators_);
   }
+  bool has_interpolation_of(double key) const { return has_reference_interpolation_ && record_.key == key; }
   /// The hierarchy at hand has just been set up from the reference named `key`.
   void took_reference(double key) {
-    if (record_.key != key) record_.iterations_per_digit = 0;
+    if (record_.key != key) record_.iterations_per_digit = record_.iterations_per_digit_with_stiff_terms = 0;
     record_.key = key;
     has_reference_interpolation_ = has_reference_operators_ = true;
   }
   /// The hierarchy of the reference serves for the sequence that begins.
-  void hold_reference() {
+  void hold_reference(bool renews = false) {
     begins_ = false;
     changed_ = holds_reference_ = true;
-    is_slow_ = record_.at_start >= Renewal::operators;
+    is_slow_ = renews || record_.at_start >= Renewal::operators;
     // What has not been measured is not judged.
     is_new_ = record_.iterations_per_digit == 0;
     iterations_per_digit_ = record_.iterations_per_digit;
@@ -170,7 +180,7 @@ private:
 
   HierarchyRecord record_;
   bool has_reference_interpolation_ = false, has_reference_operators_ = false; ///< the hierarchy at hand
-  bool holds_reference_ = false;                                               ///< in this sequence
+  bool holds_reference_ = false, meets_stiff_terms_ = false;                   ///< in this sequence
   double iterations_ = 0, digits_ = 0; ///< of the solves of this sequence with it
 };
 

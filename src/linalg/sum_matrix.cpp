@@ -126,9 +126,9 @@ MatrixParts read_parts(Mat matrix) {
   return parts;
 }
 
-std::vector<SumMatrix::Extra> SumMatrix::find_extras(const VectorLayout& layout, const NodeGraph& graph,
-                                                     const StencilMatrix::Rows& rows) {
-  std::vector<Extra> extras;
+std::vector<ExtraEntry> find_extras(const VectorLayout& layout, const NodeGraph& graph,
+                                    const StencilMatrix::Rows& rows) {
+  std::vector<ExtraEntry> extras;
   for (std::size_t k = 0; k < rows.nodes.size(); ++k) {
     const std::size_t node = rows.nodes[k];
     std::size_t at = graph.offsets[node];
@@ -144,7 +144,7 @@ std::vector<SumMatrix::Extra> SumMatrix::find_extras(const VectorLayout& layout,
 
 bool SumMatrix::assemble(const VectorLayout& layout, const std::shared_ptr<const NodeGraph>& graph,
                          Mat matrix, const StencilMatrix::Rows& rows, Pattern pattern) {
-  std::vector<Extra> extras = find_extras(layout, *graph, rows);
+  std::vector<ExtraEntry> extras = find_extras(layout, *graph, rows);
   const bool fits = graph == graph_ && (pattern == Pattern::minimal ? extras == extras_
                                                                     : std::ranges::includes(extras_, extras));
   const bool changed = layout.comm->size() == 1 ? !fits : layout.comm->any(!fits);

@@ -17,6 +17,17 @@ struct CoupledGraph {
 /// The pattern of `graph` united with that of `rows`. Not collective. Cost O(entries).
 CoupledGraph couple(const VectorLayout& layout, const NodeGraph& graph, const StencilMatrix::Rows& rows);
 
+/// An entry of a sum that its first matrix has no place for.
+struct ExtraEntry {
+  LocalIndex row;
+  GlobalIndex column;
+  auto operator<=>(const ExtraEntry&) const = default;
+};
+
+/// The entries of `rows` that `graph` over `layout` lacks, sorted. Not collective.
+std::vector<ExtraEntry> find_extras(const VectorLayout& layout, const NodeGraph& graph,
+                                    const StencilMatrix::Rows& rows);
+
 /// Adds the blocks of `rows` to `matrix`, whose pattern must hold them. To be called on every rank.
 void add_rows(const StencilMatrix::Rows& rows, BlockMatrix& matrix);
 
@@ -64,20 +75,11 @@ public:
   Mat get() const { return sum_.get(); }
 
 private:
-  /// An entry of C that K has no place for.
-  struct Extra {
-    LocalIndex row;
-    GlobalIndex column;
-    auto operator<=>(const Extra&) const = default;
-  };
-
-  static std::vector<Extra> find_extras(const VectorLayout& layout, const NodeGraph& graph,
-                                        const StencilMatrix::Rows& rows);
   void create(const VectorLayout& layout, const NodeGraph& graph, const StencilMatrix::Rows& rows);
   void copy(Mat matrix);
 
   std::shared_ptr<const NodeGraph> graph_; ///< of K
-  std::vector<Extra> extras_;              ///< sorted
+  std::vector<ExtraEntry> extras_;         ///< sorted
   BlockMatrix sum_;
   std::vector<std::int32_t> positions_; ///< in the sum, of every block of K
 };

@@ -18,17 +18,22 @@ public:
   using PreconditionedSolver::PreconditionedSolver;
 
 private:
-  PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what) override {
-    stiff_ = stiff == nullptr ? MatHandle() : share<MatHandle>(stiff->get());
-    has_two_levels_ = stiff != nullptr && !is_factorization();
-    if (!has_two_levels_) {
+  PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal& what) override {
+    stiff_ = has_terms(stiff) ? share<MatHandle>(stiff->get()) : MatHandle();
+    has_two_levels_ = has_terms(stiff) && !is_factorization();
+    // Multigrid of a run that may have stiff terms is one of the sum from the beginning: they then come with
+    // new values only, as long as K couples their nodes.
+    const bool sums = stiff != nullptr && method() == LinearMethod::amg && !is_factorization();
+    if (!has_two_levels_ && !sums) {
       softened_ = {{}, {0}, {}, {}};
       return PreconditionedSolver::take_terms(stiff, pattern, what);
     }
-    if (!subset_)
-      subset_ =
-          std::make_unique<StiffSubset>(settings().layout, settings().prefix + settings().stiff_name + "_");
-    if (const PetscErrorCode code = subset_->set_up(graph_, matrix_.get(), *stiff); code != 0) return code;
+    if (has_two_levels_) {
+      if (!subset_)
+        subset_ =
+            std::make_unique<StiffSubset>(settings().layout, settings().prefix + settings().stiff_name + "_");
+      if (const PetscErrorCode code = subset_->set_up(graph_, matrix_.get(), *stiff); code != 0) return code;
+    }
     choose_softened(*stiff, what);
     return 0;
   }
@@ -36,12 +41,15 @@ private:
   /// The matrix of multigrid: K + C with the stencils of C no stiffer than K. With K alone the coarse levels
   /// would let bodies in contact pass through each other, and the exact solve would correct that within one
   /// layer of elements, at the price of iterations that grow with the refinement. The softened stencils stay
-  /// those that the interpolation was built with, so that the pattern stays too, until other nodes are stiff.
-  void choose_softened(const StencilMatrix& stiff, Renewal what) {
-    if (policy_.has_interpolation() && has_moved(stiff.nodes())) create();
-    if (policy_.has_interpolation() && what == Renewal::stiff_terms) return;
-    if (!policy_.has_interpolation()) softened_ = stiff.softened(softness_limits());
-    take_sum(softened_, SumMatrix::Pattern::minimal);
+  /// those that the operators were made with until other nodes are stiff. Then there are new operators, and a
+  /// new interpolation only where the stencils couple nodes that have no place in the pattern so far.
+  void choose_softened(const StencilMatrix& stiff, Renewal& what) {
+    const bool begins = !policy_.has_interpolation();
+    const bool other = begins || has_moved(stiff.nodes());
+    if (!other && what == Renewal::stiff_terms) return;
+    if (other) softened_ = stiff.softened(softness_limits());
+    take_sum(softened_, begins ? SumMatrix::Pattern::minimal : SumMatrix::Pattern::grown);
+    what = std::max(what, Renewal::operators);
   }
 
   /// Whether many of the stiff nodes are other ones than when the hierarchy was built.

@@ -36,6 +36,15 @@ def swinging_block(divisions, steps, gravity, dt):
     return scene
 
 
+def knocking_block(divisions, steps):
+    """Meets a floor with friction in some steps and leaves it in others."""
+    scene = swinging_block(divisions, steps, 1, 0.02)
+    scene["geometry"] = [scene["geometry"], {"name": "floor", "type": "plane", "is_obstacle": True, "point": [0, 0, -1.01], "normal": [0, 0, 1]}]
+    scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = ["0.1*t", 0, "-0.02*sin(60*t)"]
+    scene["contact"] = {"enabled": True, "dhat": 0.005, "epsv": 0.01, "friction_coefficient": 0.3}
+    return scene
+
+
 def of_order_two(scene):
     scene["space"] = {"discr_order": 2}
     return scene
@@ -78,6 +87,7 @@ with runs.Recoil() as recoil:
     check_restarts(recoil, "every-step", runs.bar([6, 2, 2], STEPS), 2, range(0, STEPS))
     check_restarts(recoil, "every-third", runs.bar([6, 2, 2], STEPS, every=3, chunk=2), 1, (1, 2, 3, 5))
     check_lasting(recoil, "lasting", swinging_block([12, 12, 12], 5, 1, 0.1), 2, [1])
+    check_lasting(recoil, "lasting-in-contact", knocking_block([12, 12, 12], 6), 2, [1])
     check_lasting(recoil, "renewed", swinging_block([12, 12, 12], 6, 200, 0.05), 3, [1, 2, 3])
     check_lasting(recoil, "lasting-alone", swinging_block([18, 18, 18], 3, 1, 0.1), 1, [1])
     check_lasting(recoil, "quadratic", of_order_two(swinging_block([6, 6, 6], 3, 200, 0.05)), 3, [1])

@@ -42,6 +42,7 @@ struct HierarchyRecord {
   double iterations_per_digit = 0; ///< of solves with it when it was new; 0: not known
   /// What sequences renew first: nothing of the hierarchy, its operators, or everything: it is given up.
   Renewal at_start = Renewal::stiff_terms;
+  double iterations_per_digit_with_stiff_terms = 0; ///< in the first sequence that met some; 0: not known
 };
 
 struct LinearSolverOptions {
@@ -91,10 +92,12 @@ public:
   /// until another `key` comes. Where there is none at hand, `assemble` brings the reference into `matrix`;
   /// update() has to follow in any case. How far the hierarchy serves, whole or its interpolation alone, is
   /// decided by the iterations of earlier solves, and is part of hierarchy_record(). What depends on a
-  /// reference that `key` tells, and on that record, is the same after a restart. No stiff terms may be
-  /// expected. Collective.
-  void begin_with_reference(const BlockMatrix& matrix, double key, const std::function<void()>& assemble,
-                            const MakeNearNullSpace& near_null_space);
+  /// reference that `key` tells, and on that record, is the same after a restart. `stiff`: the terms that the
+  /// sequence begins with, maybe empty; null only where there will be none. Sequences that begin with some
+  /// renew coarse operators, and the first term that couples nodes that K does not ends the use of the
+  /// reference. Whether `assemble` has been called, so that `matrix` is the reference now. Collective.
+  bool begin_with_reference(const BlockMatrix& matrix, double key, const std::function<void()>& assemble,
+                            const MakeNearNullSpace& near_null_space, const StencilMatrix* stiff = nullptr);
   HierarchyRecord hierarchy_record() const;
   /// Goes on as the solver that had this record; no hierarchy is kept. Not collective.
   void restore(const HierarchyRecord& record);

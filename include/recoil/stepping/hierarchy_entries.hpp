@@ -7,15 +7,17 @@ namespace recoil::stepping {
 
 namespace hierarchy_entries {
 inline constexpr const char *renewal = "hierarchy_renewal", *key = "hierarchy_key",
-                            *iterations = "hierarchy_iterations";
+                            *iterations = "hierarchy_iterations",
+                            *iterations_in_contact = "hierarchy_iterations_in_contact";
 } // namespace hierarchy_entries
 
 /// Adds what a restart must know of a hierarchy of multigrid that lasts, where there is one.
 inline void add_hierarchy(const linalg::HierarchyRecord& record, Entries& entries) {
-  if (record.key == 0) return;
+  if (record.key == 0 && record.at_start == linalg::HierarchyRecord{}.at_start) return;
   entries.push_back({hierarchy_entries::renewal, static_cast<GlobalIndex>(record.at_start)});
   entries.push_back({hierarchy_entries::key, record.key});
   entries.push_back({hierarchy_entries::iterations, record.iterations_per_digit});
+  entries.push_back({hierarchy_entries::iterations_in_contact, record.iterations_per_digit_with_stiff_terms});
 }
 
 /// The record that add_hierarchy() wrote; without one that of a run that begins. @throws FileError if only
@@ -24,7 +26,8 @@ inline linalg::HierarchyRecord read_hierarchy(const Entries& entries) {
   const GlobalIndex renewal = count_of(entries, hierarchy_entries::renewal);
   if (renewal == 0) return {};
   return {value_of<double>(entries, hierarchy_entries::key),
-          value_of<double>(entries, hierarchy_entries::iterations), static_cast<linalg::Renewal>(renewal)};
+          value_of<double>(entries, hierarchy_entries::iterations), static_cast<linalg::Renewal>(renewal),
+          value_of<double>(entries, hierarchy_entries::iterations_in_contact)};
 }
 
 } // namespace recoil::stepping

@@ -38,6 +38,10 @@ bool IncrementalPotential<dim>::respond(const linalg::Vector& u, const linalg::V
       problem_.friction->add_hessian(u.local(), scale_, newton::Projection::per_element, contact);
     }
     contact_matrix_->finish();
+    if (begin_with_rest()) {
+      assemble(u, newton::Projection::per_element, false);
+      matrix_.set_identity_rows(1);
+    }
   }
   rhs.scale(-1);
   problem_.dirichlet->clear(rhs.write_owned());
@@ -105,7 +109,7 @@ Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linal
   extension.obstacles.assign(obstacles.begin(), obstacles.end());
   linalg::Vector start(prescribed.shared_layout()), force(prescribed.shared_layout());
   if (problem_.contact) gradient(u, start);
-  begin_with_rest();
+  if (!problem_.contact) begin_with_rest();
   assemble(u, newton::Projection::per_element, false);
   note_positions(u);
   matrix_.multiply(prescribed, force);

@@ -205,7 +205,7 @@ void IncrementalPotential<dim>::assemble_at_rest() {
   potentials::StepContext at_rest = context_;
   at_rest.previous = rest.local();
   for (const Term<dim>& term : problem_.terms) {
-    if (term.accounting != Accounting::dissipation) continue;
+    if (term.accounting != Accounting::dissipation || term.potential.get() == problem_.friction) continue;
     term.potential->begin_step(at_rest);
     term.potential->add_hessian(rest.local(), scale_, projection, sink);
     term.potential->begin_step(context_);
@@ -214,10 +214,11 @@ void IncrementalPotential<dim>::assemble_at_rest() {
   matrix_.set_identity_rows(1);
 }
 
-/// To be called before the matrix is assembled.
+/// Whether the matrix is that of the body at rest now. To be called before it is assembled where there is no
+/// contact, else once the terms of contact are.
 template <int dim>
-void IncrementalPotential<dim>::begin_with_rest() {
-  if (!holds_hierarchy_) return;
+bool IncrementalPotential<dim>::begin_with_rest() {
+  if (!holds_hierarchy_) return false;
   const auto modes = [this] {
     linalg::Vector rest(problem_.space->layout());
     auto positions = rest.write_owned();
@@ -225,15 +226,16 @@ void IncrementalPotential<dim>::begin_with_rest() {
       positions[i] = problem_.space->node_positions()[i / dim][i % dim];
     return linalg::rigid_body_modes(rest, problem_.dirichlet->flags());
   };
-  linear_solver_.begin_with_reference(
-      matrix_, scale_, [this] { assemble_at_rest(); }, modes);
+  return linear_solver_.begin_with_reference(
+      matrix_, scale_, [this] { assemble_at_rest(); }, modes, contact_matrix_.get());
 }
 
 template <int dim>
 void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton::Projection projection) {
-  begin_with_rest();
+  if (!problem_.contact) begin_with_rest();
   update(u);
   assemble(u, projection, true);
+  if (problem_.contact && begin_with_rest()) assemble(u, projection, true);
   finish_matrix();
   note_positions(u);
 }

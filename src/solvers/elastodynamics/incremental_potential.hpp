@@ -61,7 +61,7 @@ public:
   void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* mass,
                   const linalg::Vector& u_tilde, double scale);
   /// Lets the hierarchy of multigrid outlive the step just begun: it is that of the rest configuration with
-  /// the same s, as long as conjugate gradients do well with it. @pre there is no contact.
+  /// the same s, as long as conjugate gradients do well with it.
   void hold_hierarchy() { holds_hierarchy_ = true; }
   /// Goes on with the hierarchy of a run that had this record.
   void restore(const linalg::HierarchyRecord& record) { linear_solver_.restore(record); }
@@ -131,7 +131,7 @@ private:
   void update(const linalg::Vector& u);
   double squared_norm(std::span<const double> g) const;
   void assemble(const linalg::Vector& u, newton::Projection projection, bool with_contact);
-  void begin_with_rest();
+  bool begin_with_rest();
   void assemble_at_rest();
   void note_positions(const linalg::Vector& u);
   void hessian_changed();

@@ -296,8 +296,7 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   SolvedStep solved;
   linalg::Vector u_bar, u_tilde;
   begin_step(past, target, coefficients, u_bar, u_tilde);
-  // Contact takes part in hierarchies, and comes and goes.
-  if (inertia && !problem_.contact) objective_.hold_hierarchy();
+  if (inertia && !problem_.periodic) objective_.hold_hierarchy();
   if (loose_) objective_.leave_out(&loose_->certain());
 
   solved.u = previous;
