@@ -29,11 +29,11 @@ void warn_of_locking(const Scene& scene, const fem::FunctionSpace<dim>& space,
   for (std::size_t body = 0; body < names.size(); ++body) {
     if (locks[body] == 0) continue;
     const double ratio = space.comm().max(largest[body]);
-    log_warning_once(
-        fmt::format("body '{}' is nearly incompressible (Poisson's ratio up to {:.4g}) and has "
-                    "elements of order 1, which lock: it comes out too stiff; set \"discr_order\": 2 "
-                    "under \"space\" (/space/discr_order), beyond 0.49 with \"mean_dilatation\": true of its material",
-                    names[body], ratio / (2 * (1 + ratio))));
+    log_warning_once(fmt::format(
+        "body '{}' is nearly incompressible (Poisson's ratio up to {:.4g}) and has "
+        "elements of order 1, which lock: it comes out too stiff; set \"discr_order\": 2 "
+        "under \"space\" (/space/discr_order), beyond 0.49 with \"mean_dilatation\": true of its material",
+        names[body], ratio / (2 * (1 + ratio))));
   }
 }
 
