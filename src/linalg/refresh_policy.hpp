@@ -15,9 +15,9 @@ namespace recoil::linalg {
 /// would pay for another, and is replaced within a solve that takes far more.
 ///
 /// The hierarchy of a reference matrix (LinearSolver::begin_with_reference()) outlives sequences. The first
-/// of them measures what it takes. One that takes more by what new operators cost, or by a share that is
-/// noticed, has later ones begin with new operators, and one that does so even then ends its use, as does the
-/// loss of its interpolation.
+/// of them measures what it takes. One that takes more by what new operators cost for each of its matrices,
+/// or by a share that is noticed, has later ones begin with new operators, and one that does so even then
+/// ends its use, as does the loss of its interpolation.
 class RefreshPolicy {
 public:
   /// What renewing coarse operators and smoothers costs, in iterations (docs/performance.md).
@@ -44,9 +44,13 @@ public:
     begins_ = true;
     holds_reference_ = false;
     iterations_ = digits_ = 0;
+    matrices_ = 0;
   }
   bool sequence_begins() const { return begins_; }
-  void matrix_changed() { changed_ = true; }
+  void matrix_changed() {
+    changed_ = true;
+    ++matrices_;
+  }
 
   /// What the next solve has to renew first.
   Renewal due() const {
@@ -71,10 +75,11 @@ public:
       return judged;
     }
     const bool renews = judged.at_start == Renewal::operators;
-    const double expected = judged.iterations_per_digit * digits_,
+    const double expected = judged.iterations_per_digit * digits_, matrices = std::max(matrices_, 1),
                  cost = renews ? interpolation_in_iterations : refresh_in_iterations;
-    // One more is no sign of anything.
-    if (iterations_ - expected > std::min(cost, tolerated_excess * expected + 1))
+    // What is renewed for the first of many matrices serves the last ones less, too, and one more for each
+    // of them is no sign of anything.
+    if (iterations_ - expected > std::min(matrices * cost, tolerated_excess * expected + matrices))
       judged.at_start = renews ? Renewal::everything : Renewal::operators;
     return judged;
   }
@@ -85,7 +90,8 @@ public:
     iterations_ = digits_ = 0;
   }
   /// Whether sequences may begin with the hierarchy of a reference.
-  bool may_use_reference() const { return !is_free_ && record_.at_start < Renewal::everything; }
+  bool may_use_reference() const { return record_.at_start < Renewal::everything; }
+  bool holds_reference() const { return holds_reference_; }
   /// Whether the hierarchy at hand is none of the reference named `key`, or no longer.
   bool needs_reference(double key) const {
     return !has_reference_interpolation_ || record_.key != key ||
@@ -172,6 +178,7 @@ private:
   bool has_reference_interpolation_ = false, has_reference_operators_ = false; ///< the hierarchy at hand
   bool holds_reference_ = false;                                               ///< in this sequence
   double iterations_ = 0, digits_ = 0; ///< of the solves of this sequence with it
+  int matrices_ = 0;                   ///< of this sequence
 };
 
 } // namespace recoil::linalg

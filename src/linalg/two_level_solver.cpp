@@ -38,6 +38,10 @@ private:
   /// layer of elements, at the price of iterations that grow with the refinement. The softened stencils stay
   /// those that the interpolation was built with, so that the pattern stays too, until other nodes are stiff.
   void choose_softened(const StencilMatrix& stiff, Renewal what) {
+    if (policy_.holds_reference()) {
+      use_operator(matrix_.get());
+      return;
+    }
     if (policy_.has_interpolation() && has_moved(stiff.nodes())) create();
     if (policy_.has_interpolation() && what == Renewal::stiff_terms) return;
     if (!policy_.has_interpolation()) softened_ = stiff.softened(softness_limits());
