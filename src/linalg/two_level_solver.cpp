@@ -92,7 +92,9 @@ private:
       return;
     }
     if (!sum_shell_) create_shells();
-    RECOIL_PETSC(PCSetOperators(preconditioner_.get(), operator_.get(), operator_.get()));
+    Mat whole = multiplier(operator_.get(), products_);
+    RECOIL_PETSC(PCSetOperators(preconditioner_.get(), whole, operator_.get()));
+    multiplier_ = operator_.get() == matrix_.get() ? whole : multiplier(matrix_.get(), products_of_matrix_);
     RECOIL_PETSC(KSPSetPC(ksp_.get(), shell_.get()));
     RECOIL_PETSC(KSPSetOperators(ksp_.get(), sum_shell_.get(), sum_shell_.get()));
     // The exact solves count on residuals that are zero at the stiff nodes (see StiffSubset).
@@ -102,7 +104,7 @@ private:
   static PetscErrorCode multiply(Mat shell, Vec x, Vec y) {
     TwoLevelSolver* self = nullptr;
     PetscCall(MatShellGetContext(shell, &self));
-    PetscCall(MatMult(self->matrix_.get(), x, y));
+    PetscCall(MatMult(self->multiplier_, x, y));
     return MatMultAdd(self->stiff_.get(), x, y, y);
   }
 
@@ -138,7 +140,9 @@ private:
   StencilMatrix::Rows softened_{{}, {0}, {}, {}}; ///< part of operator_
   std::unique_ptr<StiffSubset> subset_;
   MatHandle sum_shell_; ///< K + C
-  PcHandle shell_;      ///< subset_ around preconditioner_
+  SymmetricBlocks products_of_matrix_;
+  Mat multiplier_ = nullptr; ///< with K: matrix_ or a shell of products_ or products_of_matrix_
+  PcHandle shell_;           ///< subset_ around preconditioner_
 };
 
 } // namespace
