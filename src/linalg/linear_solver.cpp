@@ -16,6 +16,8 @@ namespace {
 /// Condition up to which the inverses of the diagonal blocks, of which a set-up costs nothing and an
 /// iteration one product with the matrix, beat multigrid (docs/performance.md, Implicit bonded particles).
 constexpr double condition_of_blocks = 1000;
+/// The same beside multigrid whose set-up serves for many sequences.
+constexpr double condition_beside_reference = 100;
 
 /// Whether the pattern of `matrix` has a place for every block of `stiff`. Collective.
 bool fits(const BlockMatrix& matrix, const StencilMatrix& stiff) {
@@ -39,8 +41,8 @@ struct LinearSolver::Implementation {
 
   Implementation(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions given);
   std::unique_ptr<PreconditionedSolver> make_solver() const;
-  LinearMethod choose_method(const StencilMatrix* stiff_terms);
-  void change_method(const StencilMatrix* stiff_terms);
+  LinearMethod choose_method(const StencilMatrix* stiff_terms, double most_of_blocks);
+  void change_method(const StencilMatrix* stiff_terms, double most_of_blocks = condition_of_blocks);
   RefreshPolicy& policy() { return solver->policy(); }
 };
 
@@ -65,15 +67,15 @@ std::unique_ptr<PreconditionedSolver> LinearSolver::Implementation::make_solver(
   return std::make_unique<PreconditionedSolver>(settings, options.method);
 }
 
-LinearMethod LinearSolver::Implementation::choose_method(const StencilMatrix* stiff_terms) {
+LinearMethod LinearSolver::Implementation::choose_method(const StencilMatrix* stiff_terms,
+                                                         double most_of_blocks) {
   if (!choice) return options.method;
   const LinearMethod method = (*choice)(matrix->shared_graph(), stiff_terms);
-  return method == LinearMethod::amg && condition <= condition_of_blocks ? LinearMethod::block_jacobi
-                                                                         : method;
+  return method == LinearMethod::amg && condition <= most_of_blocks ? LinearMethod::block_jacobi : method;
 }
 
-void LinearSolver::Implementation::change_method(const StencilMatrix* stiff_terms) {
-  const LinearMethod method = choose_method(stiff_terms);
+void LinearSolver::Implementation::change_method(const StencilMatrix* stiff_terms, double most_of_blocks) {
+  const LinearMethod method = choose_method(stiff_terms, most_of_blocks);
   if (std::exchange(options.method, method) == method) return;
   const HierarchyRecord record = policy().record();
   solver = make_solver();
@@ -106,8 +108,9 @@ bool LinearSolver::begin_with_reference(const BlockMatrix& matrix, double key,
   Implementation& own = *implementation_;
   if (!sequence_begins() || !own.policy().may_use_reference()) return false;
   own.matrix = &matrix;
-  own.change_method(stiff);
-  own.method_is_chosen = true;
+  // Blocks are weighed against a hierarchy whose set-up serves for many sequences.
+  own.change_method(stiff, condition_beside_reference);
+  own.method_is_chosen = stiff != nullptr;
   if (own.options.method != LinearMethod::amg || own.solver->is_factorization()) return false;
   if (stiff != nullptr && !fits(matrix, *stiff)) {
     own.policy().give_reference_up();
@@ -127,7 +130,7 @@ bool LinearSolver::begin_with_reference(const BlockMatrix& matrix, double key,
       return true;
     }
   }
-  own.policy().hold_reference(renews);
+  own.policy().hold_reference(renews, stiff == nullptr);
   return is_needed;
 }
 

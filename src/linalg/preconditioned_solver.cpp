@@ -73,6 +73,8 @@ void PreconditionedSolver::create() {
   PC pc = nullptr;
   RECOIL_PETSC(KSPGetPC(ksp_.get(), &pc));
   preconditioner_ = share<PcHandle>(pc);
+  // The smoothers of multigrid multiply as conjugate gradients do.
+  RECOIL_PETSC(PCSetUseAmat(pc, PETSC_TRUE));
   PetscBool is_multigrid = PETSC_FALSE;
   RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCMG, &is_multigrid));
   if (!settings_.coarse_space || is_multigrid == PETSC_FALSE) return;
@@ -213,9 +215,19 @@ void PreconditionedSolver::use_operator(Mat matrix) {
   operator_ = share<MatHandle>(matrix);
 }
 
+Mat PreconditionedSolver::multiplier(Mat matrix, SymmetricBlocks& products) const {
+  PCType type = nullptr;
+  RECOIL_PETSC(PCGetType(preconditioner_.get(), &type));
+  // These need the entries of one of two operators only.
+  constexpr std::array<std::string_view, 2> takers{PCGAMG, PCPBJACOBI};
+  if (layout().block_size != SymmetricBlocks::size || type == nullptr || !holds(takers, type)) return matrix;
+  products.take(matrix);
+  return products.get();
+}
+
 void PreconditionedSolver::connect() {
   RECOIL_PETSC(KSPSetPC(ksp_.get(), preconditioner_.get()));
-  RECOIL_PETSC(KSPSetOperators(ksp_.get(), operator_.get(), operator_.get()));
+  RECOIL_PETSC(KSPSetOperators(ksp_.get(), multiplier(operator_.get(), products_), operator_.get()));
   RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), PETSC_FALSE));
 }
 

@@ -7,6 +7,7 @@
 #include "linalg/refresh_policy.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
+#include "linalg/symmetric_blocks.hpp"
 
 namespace recoil::linalg {
 
@@ -67,13 +68,16 @@ protected:
 
   void take_sum(const StencilMatrix::Rows& rows, SumMatrix::Pattern pattern);
   void use_operator(Mat matrix);
+  /// What multiplies with `matrix`: `products`, brought up to date, or the matrix itself. Collective.
+  Mat multiplier(Mat matrix, SymmetricBlocks& products) const;
 
   RefreshPolicy policy_;
   KspHandle ksp_;
   PcHandle preconditioner_; ///< of K or K + C: what ksp_ uses, or what TwoLevelSolver holds
   std::shared_ptr<const NodeGraph> graph_;
-  MatHandle matrix_;   ///< K, a reference of our own
-  MatHandle operator_; ///< of preconditioner_: K, K + C or K + softened C
+  MatHandle matrix_;         ///< K, a reference of our own
+  MatHandle operator_;       ///< of preconditioner_: K, K + C or K + softened C
+  SymmetricBlocks products_; ///< with operator_
 
 private:
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);

@@ -15,10 +15,10 @@ namespace recoil::linalg {
 /// would pay for another, and is replaced within a solve that takes far more.
 ///
 /// The hierarchy of a reference matrix (LinearSolver::begin_with_reference()) outlives sequences. The first
-/// of them measures what it takes. One that takes more by what new operators cost, or by a share that is
-/// noticed, has later ones begin with new operators, and one that does so even then ends its use, as does the
-/// loss of its interpolation. Sequences with stiff terms, which renew operators where they come and move, are
-/// measured apart.
+/// of them measures what it takes. One that takes more by what new operators cost for each of its matrices,
+/// or by a share that is noticed, has later ones begin with new operators, and one that does so even then
+/// ends its use, as does the loss of its interpolation. Sequences with stiff terms, which renew operators
+/// where they come and move, are measured apart, unless the reference does without the terms.
 class RefreshPolicy {
 public:
   /// What renewing coarse operators and smoothers costs, in iterations (docs/performance.md).
@@ -45,11 +45,15 @@ public:
     begins_ = true;
     holds_reference_ = meets_stiff_terms_ = false;
     iterations_ = digits_ = 0;
+    matrices_ = 0;
   }
   /// There are stiff terms in this sequence.
-  void meet_stiff_terms() { meets_stiff_terms_ = true; }
+  void meet_stiff_terms() { meets_stiff_terms_ = !holds_reference_alone(); }
   bool sequence_begins() const { return begins_; }
-  void matrix_changed() { changed_ = true; }
+  void matrix_changed() {
+    changed_ = true;
+    ++matrices_;
+  }
 
   /// What the next solve has to renew first.
   Renewal due() const {
@@ -79,10 +83,11 @@ public:
     // known: not more than when they were first met, or than the body without them, is a sign of health.
     const bool renews = meets_stiff_terms_ || judged.at_start == Renewal::operators;
     const double rate = std::max(measured, meets_stiff_terms_ ? judged.iterations_per_digit : 0),
-                 expected = rate * digits_,
+                 expected = rate * digits_, matrices = std::max(matrices_, 1),
                  cost = renews ? interpolation_in_iterations : refresh_in_iterations;
-    // One more is no sign of anything.
-    if (iterations_ - expected > std::min(cost, tolerated_excess * expected + 1))
+    // What is renewed for the first of many matrices serves the last ones less, too, and one more for each
+    // of them is no sign of anything.
+    if (iterations_ - expected > std::min(matrices * cost, tolerated_excess * expected + matrices))
       judged.at_start = renews ? Renewal::everything : Renewal::operators;
     return judged;
   }
@@ -93,7 +98,9 @@ public:
     iterations_ = digits_ = 0;
   }
   /// Whether sequences may begin with the hierarchy of a reference.
-  bool may_use_reference() const { return !is_free_ && record_.at_start < Renewal::everything; }
+  bool may_use_reference() const { return record_.at_start < Renewal::everything; }
+  /// Whether this sequence has the hierarchy of a reference that leaves stiff terms out.
+  bool holds_reference_alone() const { return holds_reference_ && is_alone_; }
   /// Whether the hierarchy at hand is none of the reference named `key`, or no longer. `renews`: operators
   /// will be new in any case.
   bool needs_reference(double key, bool renews = false) const {
@@ -107,9 +114,11 @@ public:
     record_.key = key;
     has_reference_interpolation_ = has_reference_operators_ = true;
   }
-  /// The hierarchy of the reference serves for the sequence that begins.
-  void hold_reference(bool renews = false) {
+  /// The hierarchy of the reference serves for the sequence that begins; `alone`: it has no part of stiff
+  /// terms.
+  void hold_reference(bool renews = false, bool alone = true) {
     begins_ = false;
+    is_alone_ = alone;
     changed_ = holds_reference_ = true;
     is_slow_ = renews || record_.at_start >= Renewal::operators;
     // What has not been measured is not judged.
@@ -180,8 +189,9 @@ private:
 
   HierarchyRecord record_;
   bool has_reference_interpolation_ = false, has_reference_operators_ = false; ///< the hierarchy at hand
-  bool holds_reference_ = false, meets_stiff_terms_ = false;                   ///< in this sequence
+  bool holds_reference_ = false, is_alone_ = true, meets_stiff_terms_ = false; ///< in this sequence
   double iterations_ = 0, digits_ = 0; ///< of the solves of this sequence with it
+  int matrices_ = 0;                   ///< of this sequence
 };
 
 } // namespace recoil::linalg

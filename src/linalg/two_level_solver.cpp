@@ -42,8 +42,13 @@ private:
   /// would let bodies in contact pass through each other, and the exact solve would correct that within one
   /// layer of elements, at the price of iterations that grow with the refinement. The softened stencils stay
   /// those that the operators were made with until other nodes are stiff. Then there are new operators, and a
-  /// new interpolation only where the stencils couple nodes that have no place in the pattern so far.
+  /// new interpolation only where the stencils couple nodes that have no place in the pattern so far. A
+  /// reference that leaves them out is one of bodies whose mass holds the coarse levels.
   void choose_softened(const StencilMatrix& stiff, Renewal& what) {
+    if (policy_.holds_reference_alone()) {
+      use_operator(matrix_.get());
+      return;
+    }
     const bool begins = !policy_.has_interpolation();
     const bool other = begins || has_moved(stiff.nodes());
     if (!other && what == Renewal::stiff_terms) return;
@@ -96,7 +101,9 @@ private:
       return;
     }
     if (!sum_shell_) create_shells();
-    RECOIL_PETSC(PCSetOperators(preconditioner_.get(), operator_.get(), operator_.get()));
+    Mat whole = multiplier(operator_.get(), products_);
+    RECOIL_PETSC(PCSetOperators(preconditioner_.get(), whole, operator_.get()));
+    multiplier_ = operator_.get() == matrix_.get() ? whole : multiplier(matrix_.get(), products_of_matrix_);
     RECOIL_PETSC(KSPSetPC(ksp_.get(), shell_.get()));
     RECOIL_PETSC(KSPSetOperators(ksp_.get(), sum_shell_.get(), sum_shell_.get()));
     // The exact solves count on residuals that are zero at the stiff nodes (see StiffSubset).
@@ -106,7 +113,7 @@ private:
   static PetscErrorCode multiply(Mat shell, Vec x, Vec y) {
     TwoLevelSolver* self = nullptr;
     PetscCall(MatShellGetContext(shell, &self));
-    PetscCall(MatMult(self->matrix_.get(), x, y));
+    PetscCall(MatMult(self->multiplier_, x, y));
     return MatMultAdd(self->stiff_.get(), x, y, y);
   }
 
@@ -142,7 +149,9 @@ private:
   StencilMatrix::Rows softened_{{}, {0}, {}, {}}; ///< part of operator_
   std::unique_ptr<StiffSubset> subset_;
   MatHandle sum_shell_; ///< K + C
-  PcHandle shell_;      ///< subset_ around preconditioner_
+  SymmetricBlocks products_of_matrix_;
+  Mat multiplier_ = nullptr; ///< with K: matrix_ or a shell of products_ or products_of_matrix_
+  PcHandle shell_;           ///< subset_ around preconditioner_
 };
 
 } // namespace

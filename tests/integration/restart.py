@@ -63,6 +63,21 @@ def bonded_bar(steps):
     }
 
 
+def breaking_bar(steps):
+    """The bar meets a floor in its second step, aslant, and breaks there."""
+    scene = bonded_bar(steps)
+    scene["solver"]["bonded_particles"]["sudden_breaking"] = "shorter_steps"
+    scene["geometry"][0].pop("point_selection")
+    scene["geometry"][0]["transformation"] = {"rotation": [0, 10, 0], "translation": [0, 0, 0.112]}
+    scene["geometry"].append({"name": "floor", "is_obstacle": True, "type": "plane", "point": [0, 0, 0], "normal": [0, 0, 1]})
+    scene["materials"].update(tensile_strength=1e5, shear_strength=1e5)
+    scene["contact"] = {"enabled": True, "dhat": 0.001, "friction_coefficient": 0.4, "epsv": 0.05}
+    scene["boundary_conditions"] = {}
+    scene["initial_conditions"] = {"velocity": [{"body": "bar", "value": [0, 0, -2]}]}
+    scene["time"]["dt"] = 0.0018
+    return scene
+
+
 def renewals(folder):
     """What every step of a run has left as the renewal of later ones: 1 none, 2 operators, 3 everything."""
     states = [record["extra"] for entry in runs.manifest(folder)["files"] for record in entry["states"]]
@@ -92,3 +107,4 @@ with runs.Recoil() as recoil:
     check_lasting(recoil, "lasting-alone", swinging_block([18, 18, 18], 3, 1, 0.1), 1, [1])
     check_lasting(recoil, "quadratic", of_order_two(swinging_block([6, 6, 6], 3, 200, 0.05)), 3, [1])
     check_lasting(recoil, "bonded", bonded_bar(4), 2, [1])
+    check_lasting(recoil, "bonded-breaking", breaking_bar(4), 2, [1])

@@ -169,6 +169,20 @@ TEST(RefreshPolicy, CountsTheSolvesOfASequenceTogether) {
   EXPECT_EQ(policy.record().at_start, Renewal::operators);
 }
 
+TEST(RefreshPolicy, JudgesTheReferenceByTheMatricesOfASequence) {
+  for (const int iterations : {12, 14}) {
+    RefreshPolicy policy = after_reference();
+    policy.begin_sequence();
+    policy.hold_reference();
+    for (int matrix = 0; matrix < 6; ++matrix) {
+      policy.matrix_changed();
+      policy.renewed(policy.due());
+      policy.solved(result(iterations), 1e-2);
+    }
+    EXPECT_EQ(policy.record().at_start, iterations == 12 ? Renewal::stiff_terms : Renewal::operators);
+  }
+}
+
 TEST(RefreshPolicy, BringsTheReferenceBackAfterOtherOperators) {
   RefreshPolicy policy = after_reference();
   policy.begin_sequence();

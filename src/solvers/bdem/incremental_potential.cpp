@@ -23,6 +23,8 @@ constexpr int max_linear_iterations = 2000;
 constexpr int most_projected = 4;
 /// Where pieces rub, an exact Hessian whose step is cut shorter than this keeps leading across kinks.
 constexpr double shortest_useful_step = 0.1;
+/// Touching pairs per particle up to which the hierarchy of the particles at rest, which has none, serves.
+constexpr double most_touching = 0.25;
 
 /// q or -q, whichever lies in the hemisphere of `of`.
 Quaternion aligned(const Quaternion& q, const Quaternion& of) { return q.dot(of) < 0 ? Quaternion(-q) : q; }
@@ -164,18 +166,17 @@ Matrix3d ParticleIncrementalPotential::turning_hessian(const linalg::Vector& x, 
   return H;
 }
 
-void ParticleIncrementalPotential::hold_hierarchy() {
-  holds_hierarchy_ = has_inertia() && !problem_.contact && !problem_.strength;
-}
+void ParticleIncrementalPotential::hold_hierarchy() { holds_hierarchy_ = has_inertia(); }
 
-/// Inertia and bonds of particles that have always been at rest.
+/// Inertia and bonds of particles that have always been at rest, whatever has broken since.
 void ParticleIncrementalPotential::assemble_at_rest(const linalg::Vector& rest) {
   matrix_.set_zero();
   assembler_.begin();
-  problem_.bonds->begin_step({time_, dt_, 1, rest.local()});
-  problem_.bonds->add_hessian(rest.local(), factor_of(*problem_.bonds), newton::Projection::none,
-                              {&assembler_, nullptr});
-  problem_.bonds->begin_step({time_, dt_, 1, previous_->local()});
+  BondPotential sound(*problem_.particles, problem_.bonds->material());
+  sound.take_at(share() == 1 ? BondPotential::At::end : BondPotential::At::middle);
+  sound.begin_step({time_, dt_, 1, rest.local()});
+  sound.add_hessian(rest.local(), factor_of(*problem_.bonds), newton::Projection::none,
+                    {&assembler_, nullptr});
   for (LocalIndex k = 0; k < rest.layout().num_owned; ++k) {
     const std::size_t first = 6 * std::size_t(k);
     Eigen::Matrix<double, 6, 6> block = Eigen::Matrix<double, 6, 6>::Zero();
@@ -190,6 +191,9 @@ void ParticleIncrementalPotential::assemble_at_rest(const linalg::Vector& rest) 
 void ParticleIncrementalPotential::begin_with_rest() {
   if (!holds_hierarchy_ || !linear_solver_.sequence_begins()) return;
   const auto& particles = *problem_.particles;
+  if (problem_.contact && particles.points->comm->sum(double(problem_.contact->touching().size())) >
+                              most_touching * double(particles.points->num_global))
+    return;
   linalg::Vector rest(particles.points);
   const auto places = rest.write_local();
   for (LocalIndex k = 0; k < particles.points->num_local(); ++k)
@@ -200,8 +204,8 @@ void ParticleIncrementalPotential::begin_with_rest() {
 }
 
 void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, newton::Projection projection) {
-  begin_with_rest();
   problem_.update(x.local());
+  begin_with_rest();
   matrix_.set_zero();
   assembler_.begin();
   if (contact_matrix_) contact_matrix_->begin();

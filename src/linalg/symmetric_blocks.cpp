@@ -1,0 +1,108 @@
+#include "linalg/symmetric_blocks.hpp"
+
+#include <algorithm>
+
+#include <Eigen/Core>
+
+#include "linalg/solver_options.hpp"
+
+namespace recoil::linalg {
+
+void SymmetricBlocks::take(Mat matrix) {
+  if (matrix_.get() != matrix) take_pattern(matrix);
+  take_values();
+  mark_changed(reinterpret_cast<PetscObject>(shell_.get()));
+}
+
+void SymmetricBlocks::take_pattern(Mat matrix) {
+  matrix_ = share<MatHandle>(matrix);
+  diagonal_ = matrix;
+  off_diagonal_ = nullptr;
+  const PetscInt* ghost_columns = nullptr;
+  PetscBool parallel = PETSC_FALSE, done = PETSC_FALSE;
+  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATMPIAIJ, &parallel));
+  if (parallel == PETSC_TRUE)
+    RECOIL_PETSC(MatMPIAIJGetSeqAIJ(matrix, &diagonal_, &off_diagonal_, &ghost_columns));
+  PetscInt num_rows = 0;
+  const PetscInt* columns = nullptr;
+  RECOIL_PETSC(MatGetRowIJ(diagonal_, 0, PETSC_FALSE, PETSC_FALSE, &num_rows, &rows_, &columns, &done));
+  RECOIL_ASSERT(done == PETSC_TRUE && num_rows % size == 0);
+  starts_.assign(1, 0);
+  columns_.clear();
+  places_.clear();
+  for (PetscInt row = 0; row < num_rows; row += size) {
+    const PetscInt num_blocks = (rows_[row + 1] - rows_[row]) / size;
+    PetscInt place = 0;
+    while (columns[rows_[row] + size * place] < row) ++place;
+    RECOIL_ASSERT(columns[rows_[row] + size * place] == row);
+    places_.push_back(place);
+    for (; place < num_blocks; ++place) columns_.push_back(columns[rows_[row] + size * place] / size);
+    starts_.push_back(petsc_int(columns_.size()));
+  }
+  blocks_.resize(columns_.size() * (size * size));
+
+  MPI_Comm comm = nullptr;
+  RECOIL_PETSC(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
+  RECOIL_PETSC(
+      MatCreateShell(comm, num_rows, num_rows, PETSC_DETERMINE, PETSC_DETERMINE, this, shell_.put()));
+  RECOIL_PETSC(MatSetBlockSize(shell_.get(), size));
+  RECOIL_PETSC(MatShellSetOperation(shell_.get(), MATOP_MULT, reinterpret_cast<void (*)(void)>(&multiply)));
+  if (off_diagonal_ == nullptr) return;
+  VecHandle whole;
+  IsHandle wanted;
+  PetscInt num_ghosts = 0;
+  RECOIL_PETSC(MatGetSize(off_diagonal_, nullptr, &num_ghosts));
+  RECOIL_PETSC(MatCreateVecs(matrix, whole.put(), nullptr));
+  RECOIL_PETSC(MatCreateVecs(off_diagonal_, ghosts_.put(), nullptr));
+  RECOIL_PETSC(ISCreateGeneral(comm, num_ghosts, ghost_columns, PETSC_COPY_VALUES, wanted.put()));
+  RECOIL_PETSC(VecScatterCreate(whole.get(), wanted.get(), ghosts_.get(), nullptr, scatter_.put()));
+}
+
+void SymmetricBlocks::take_values() {
+  const PetscScalar* values = nullptr;
+  RECOIL_PETSC(MatSeqAIJGetArrayRead(diagonal_, &values));
+  double* block = blocks_.data();
+  for (std::size_t row = 0; row < places_.size(); ++row)
+    for (PetscInt k = 0; k < starts_[row + 1] - starts_[row]; ++k, block += size * size)
+      for (int i = 0; i < size; ++i) {
+        const PetscScalar* from = values + rows_[size * row + i] + size * (places_[row] + k);
+        for (int j = 0; j < size; ++j) block[size * j + i] = from[j];
+      }
+  RECOIL_PETSC(MatSeqAIJRestoreArrayRead(diagonal_, &values));
+}
+
+void SymmetricBlocks::multiply_own(std::span<const double> x, std::span<double> y) const {
+  using Block = Eigen::Map<const Eigen::Matrix<double, size, size>>;
+  using Part = Eigen::Matrix<double, size, 1>;
+  std::ranges::fill(y, 0.0);
+  const double* block = blocks_.data();
+  for (std::size_t row = 0; row < places_.size(); ++row) {
+    const Part own = Eigen::Map<const Part>(x.data() + size * row);
+    Part sum = Block(block) * own;
+    block += size * size;
+    for (PetscInt k = starts_[row] + 1; k < starts_[row + 1]; ++k, block += size * size) {
+      const Block A(block);
+      const std::size_t other = size * std::size_t(columns_[k]);
+      sum.noalias() += A * Eigen::Map<const Part>(x.data() + other);
+      Eigen::Map<Part>(y.data() + other).noalias() += A.transpose() * own;
+    }
+    Eigen::Map<Part>(y.data() + size * row) += sum;
+  }
+}
+
+PetscErrorCode SymmetricBlocks::multiply(Mat shell, Vec x, Vec y) {
+  SymmetricBlocks* self = nullptr;
+  PetscCall(MatShellGetContext(shell, &self));
+  VecScatter scatter = self->scatter_.get();
+  Vec ghosts = self->ghosts_.get();
+  if (self->off_diagonal_ != nullptr)
+    PetscCall(VecScatterBegin(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
+  map_entries(x, y, [&](std::span<const double> entries, std::span<double> result) {
+    self->multiply_own(entries, result);
+  });
+  if (self->off_diagonal_ == nullptr) return 0;
+  PetscCall(VecScatterEnd(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
+  return MatMultAdd(self->off_diagonal_, ghosts, y, y);
+}
+
+} // namespace recoil::linalg

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "recoil/linalg/petsc.hpp"
+
+namespace recoil::linalg {
+
+/// Products with a symmetric AIJ matrix of full 6 x 6 blocks that read the blocks on and above its diagonal
+/// alone, 0.4 of the bytes of the matrix: products are as fast as memory. Columns that other ranks own are
+/// left to PETSc.
+class SymmetricBlocks {
+public:
+  static constexpr int size = 6;
+
+  SymmetricBlocks() = default;
+  SymmetricBlocks(const SymmetricBlocks&) = delete;
+  SymmetricBlocks& operator=(const SymmetricBlocks&) = delete;
+
+  /// Takes the values of `matrix`, and its pattern if it is another matrix than before. Collective.
+  void take(Mat matrix);
+  /// A shell that multiplies with the matrix; another one for every matrix.
+  Mat get() const { return shell_.get(); }
+
+private:
+  void take_pattern(Mat matrix);
+  void take_values();
+  void multiply_own(std::span<const double> x, std::span<double> y) const;
+  static PetscErrorCode multiply(Mat shell, Vec x, Vec y);
+
+  MatHandle matrix_;
+  Mat diagonal_ = nullptr, off_diagonal_ = nullptr; ///< parts of matrix_; no second one on one rank
+  const PetscInt* rows_ = nullptr;                  ///< of diagonal_
+  std::vector<PetscInt> starts_;  ///< of block rows among columns_; the first block is the diagonal one
+  std::vector<PetscInt> columns_; ///< block columns
+  std::vector<PetscInt> places_;  ///< of the diagonal block among all blocks of its row
+  std::vector<double> blocks_;    ///< column-major
+  VecHandle ghosts_;              ///< what off_diagonal_ multiplies
+  ScatterHandle scatter_;
+  MatHandle shell_;
+};
+
+} // namespace recoil::linalg
