@@ -78,6 +78,15 @@ SphereContact::SphereContact(const particles::DistributedParticles& particles,
   obstacle_vertices_ = obstacles_.vertices;
   for (const Plane<3>& plane : obstacles_.planes) obstacle_vertices_.push_back(plane.point);
   obstacle_start_ = obstacle_end_ = obstacle_vertices_;
+  free_planes_.resize(obstacles_.planes.size(), 0);
+}
+
+void SphereContact::free_plane(std::size_t plane) { free_planes_[plane] = 1; }
+
+void SphereContact::move_plane(std::size_t plane, double way) {
+  const std::size_t point = obstacles_.vertices.size() + plane;
+  obstacle_end_[point] = obstacle_vertices_[point] =
+      obstacles_.planes[plane].point + way * obstacles_.planes[plane].normal;
 }
 
 /// Vertices of triangles, then points of planes.
@@ -97,6 +106,9 @@ void SphereContact::begin_step(double time, double dt, std::span<const double> u
     obstacle_start_ = obstacles_at(time - dt);
     obstacle_end_ = obstacles_at(time);
   }
+  for (std::size_t plane = 0; plane < free_planes_.size(); ++plane)
+    if (const std::size_t point = obstacles_.vertices.size() + plane; free_planes_[plane] != 0)
+      obstacle_start_[point] = obstacle_end_[point] = obstacle_vertices_[point];
   move_obstacles(0);
   search(u, {});
   update(u);
@@ -104,8 +116,10 @@ void SphereContact::begin_step(double time, double dt, std::span<const double> u
 
 void SphereContact::move_obstacles(double share) {
   obstacle_share_ = share;
+  const std::size_t num_vertices = obstacles_.vertices.size();
   for (std::size_t v = 0; v < obstacle_vertices_.size(); ++v)
-    obstacle_vertices_[v] = obstacle_start_[v] + share * (obstacle_end_[v] - obstacle_start_[v]);
+    if (v < num_vertices || free_planes_[v - num_vertices] == 0)
+      obstacle_vertices_[v] = obstacle_start_[v] + share * (obstacle_end_[v] - obstacle_start_[v]);
 }
 
 Vector3d SphereContact::obstacle_motion(LocalIndex obstacle, const Vector3d& share) const {
@@ -204,7 +218,7 @@ void SphereContact::search_obstacles(const std::vector<collide::Box<3>>& boxes, 
           (normal.array() > 0).select(boxes[k].min(), boxes[k].max()); // nearest to the plane
       const auto obstacle = LocalIndex(num_triangles + plane);
       const std::size_t point = point_of_plane(obstacle);
-      if (normal.dot(corner - obstacle_start_[point]) < margin ||
+      if (is_free(obstacle) || normal.dot(corner - obstacle_start_[point]) < margin ||
           normal.dot(corner - obstacle_end_[point]) < margin)
         candidates_.push_back({LocalIndex(k), -1, obstacle, -1});
     }
@@ -361,7 +375,8 @@ double SphereContact::max_step(std::span<const double> u, std::span<const double
     obstacle_way[v] = (obstacle_share - obstacle_share_) * (obstacle_end_[v] - obstacle_start_[v]);
   double share = 1;
   for (const SpherePair& pair : candidates_)
-    if (!is_bonded(pair)) share = std::min(share, max_step(pair, way, obstacle_way));
+    if (!is_bonded(pair) && !is_free(pair.obstacle))
+      share = std::min(share, max_step(pair, way, obstacle_way));
   return particles_->points->comm->min(share);
 }
 

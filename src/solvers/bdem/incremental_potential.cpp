@@ -5,6 +5,9 @@
 #include <limits>
 #include <numbers>
 
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+
 #include "recoil/geometry/rotation_vector.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
@@ -21,6 +24,8 @@ namespace {
 constexpr int max_linear_iterations = 2000;
 /// Where bodies are crushed the exact Hessian stays indefinite for many iterations in a row.
 constexpr int most_projected = 4;
+/// Of the solutions for planes that hold a force, on which every direction depends.
+constexpr double column_accuracy = 1e-8;
 /// Where pieces rub, an exact Hessian whose step is cut shorter than this keeps leading across kinks.
 constexpr double shortest_useful_step = 0.1;
 /// Touching pairs per particle up to which the hierarchy of the particles at rest, which has none, serves.
@@ -113,7 +118,8 @@ double ParticleIncrementalPotential::value(const linalg::Vector& x) {
     sum += problem_.mass[k] / 2 * (now.p - target.p).squaredNorm() +
            2 * problem_.inertia(k) * (now.q - aligned(target.q, now.q)).squaredNorm();
   }
-  return x.layout().comm->sum(sum);
+  const double by_planes = problem_.servo ? factor_of(*problem_.barrier) * problem_.servo->work() : 0;
+  return x.layout().comm->sum(sum) - by_planes;
 }
 
 void ParticleIncrementalPotential::add_forces(const linalg::Vector& x, double factor,
@@ -221,14 +227,25 @@ void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, new
   if (contact_matrix_) contact_matrix_->finish();
   matrix_.set_identity_rows(1);
   position_ = x;
+  columns_.clear();
+  if (problem_.servo) problem_.servo->add_columns(linalg::Vector(problem_.particles->tangents), columns_);
+  for (linalg::Vector& column : columns_) {
+    column.scale(std::sqrt(factor_of(*problem_.barrier)));
+    clear_prescribed(column.write_owned());
+  }
+  renew_solver();
+}
+
+/// After the matrix has changed.
+void ParticleIncrementalPotential::renew_solver() {
   linear_solver_.update(
       matrix_, [this] { return rigid_motions(); }, contact_matrix());
+  solved_columns_.clear();
 }
 
 void ParticleIncrementalPotential::shift_hessian(double factor) {
   matrix_.shift_diagonal(factor);
-  linear_solver_.update(
-      matrix_, [this] { return rigid_motions(); }, contact_matrix());
+  renew_solver();
 }
 
 /// Translations e, and rotations about the centre: a x (p - c), r R' a.
@@ -253,10 +270,48 @@ linalg::NearNullSpace ParticleIncrementalPotential::rigid_motions() const {
           }};
 }
 
+/// False where a solve fails.
+bool ParticleIncrementalPotential::solve_columns() {
+  if (solved_columns_.size() == columns_.size()) return true;
+  solved_columns_.clear();
+  const auto count = Eigen::Index(columns_.size());
+  capacitance_ = Eigen::MatrixXd::Identity(count, count);
+  for (Eigen::Index j = 0; j < count; ++j) {
+    linalg::Vector& solution = solved_columns_.emplace_back(problem_.particles->tangents);
+    const linalg::LinearResult result =
+        linear_solver_.solve(columns_[j], solution, column_accuracy, max_linear_iterations);
+    linear_iterations_ += result.iterations;
+    if (result.outcome != linalg::LinearOutcome::converged) {
+      solved_columns_.clear();
+      return false;
+    }
+    for (Eigen::Index i = 0; i < count; ++i) capacitance_(i, j) -= columns_[i].dot(solution);
+  }
+  capacitance_ = (capacitance_ + capacitance_.transpose()).eval() / 2;
+  return true;
+}
+
+/// With planes that hold a force H = A - B B', by the formula of Sherman, Morrison and Woodbury: H is
+/// positive definite where A and I - B' A^-1 B are.
 linalg::LinearResult ParticleIncrementalPotential::solve(const linalg::Vector& rhs, linalg::Vector& d,
                                                          double relative_tolerance) {
-  const linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
+  double accuracy = relative_tolerance;
+  if (!columns_.empty() && solve_columns()) {
+    const double least =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(capacitance_, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    if (!(least > 0)) {
+      d.fill(0);
+      return {linalg::LinearOutcome::indefinite, 0, 1};
+    }
+    accuracy *= least;
+  }
+  const linalg::LinearResult result = linear_solver_.solve(rhs, d, accuracy, max_linear_iterations);
   linear_iterations_ += result.iterations;
+  if (solved_columns_.empty()) return result;
+  Eigen::VectorXd products(columns_.size());
+  for (std::size_t i = 0; i < columns_.size(); ++i) products[Eigen::Index(i)] = columns_[i].dot(d);
+  const Eigen::VectorXd weights = capacitance_.ldlt().solve(products);
+  for (std::size_t i = 0; i < columns_.size(); ++i) d.add(weights[Eigen::Index(i)], solved_columns_[i]);
   return result;
 }
 

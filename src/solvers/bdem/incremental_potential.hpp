@@ -75,6 +75,8 @@ public:
 
 private:
   linalg::NearNullSpace rigid_motions() const;
+  void renew_solver();
+  bool solve_columns();
   void begin_with_rest();
   void assemble_at_rest(const linalg::Vector& rest);
   double condition(double dt) const;
@@ -88,6 +90,10 @@ private:
   BondAssembler assembler_;
   std::optional<linalg::StencilMatrix> contact_matrix_; ///< of problems with contact
   linalg::LinearSolver linear_solver_;
+  /// Of planes that hold a force: columns whose products with themselves the Hessian has to lose, and the
+  /// solutions of the matrix for them.
+  std::vector<linalg::Vector> columns_, solved_columns_;
+  Eigen::MatrixXd capacitance_; ///< I less the products of columns and solutions
   std::vector<double> mass_;
   std::vector<double> loads_;
   const linalg::Vector *previous_ = nullptr, *target_ = nullptr;

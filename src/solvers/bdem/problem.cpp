@@ -35,6 +35,7 @@ void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double 
 
 void BondedParticles::begin_contact(double time, double dt, std::span<const double> u) const {
   if (!contact) return;
+  if (servo) servo->begin_step(time, dt);
   contact->begin_step(time, dt, u);
   friction->lag(u, u, dt);
   if (damping) damping->lag(u, dt);

@@ -30,6 +30,9 @@ constexpr double much_of_energy = 1e-4;
 /// The same of steps in which particles collide: many of them make up a collision, of which 1 % is much.
 constexpr double much_of_collision = 1e-6;
 
+/// In restart data: how far a plane that holds a force has gone.
+std::string servo_entry(std::size_t plane) { return fmt::format("servo_way_{}", plane); }
+
 } // namespace
 
 struct BondedParticlesSolver::Implementation {
@@ -44,8 +47,9 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("<damage_width>",
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
-    takes_breaks = may_take_breaks();
-    takes_collisions = may_take_collisions();
+    takes_breaks = !problem.servo && may_take_breaks();
+    takes_collisions = !problem.servo && may_take_collisions();
+    if (problem.servo) servo_ways = problem.servo->ways();
     switches = takes_breaks || takes_collisions;
     if (is_leapfrog() || switches) explicit_steps.emplace(problem, options.explicit_share);
     if (problem.contact)
@@ -108,6 +112,7 @@ struct BondedParticlesSolver::Implementation {
   EnergyWatch watch;
   std::vector<BrokenBond> broken_in_step;
   std::vector<double> reactions_of_step;
+  std::vector<double> servo_ways; ///< at the newest state
 };
 
 /// Gives bonds back what they were at the newest state.
@@ -308,6 +313,8 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.history.clear();
   self.history.push(0, u, v, sound_internal(self.problem));
   set_internal(self.problem, self.history.newest().internal);
+  std::ranges::fill(self.servo_ways, 0.0);
+  if (self.problem.servo) self.problem.servo->put(self.servo_ways);
   self.problem.begin_contact(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.implicit_steps.contact_energy(u));
   self.watch.begin(self.ledger);
@@ -318,10 +325,12 @@ void BondedParticlesSolver::Implementation::take_parts(int parts, bool last_try,
                                                        std::vector<ParticleStep>& states) {
   stepping::State from = history.newest();
   ParticleLedger before = ledger;
+  if (problem.servo) problem.servo->put(servo_ways);
   for (int part = 0; part < parts; ++part) {
     states.push_back(take(from, before, end_of_part(part, parts), options.dt / parts, last_try));
     const ParticleStep& taken = states.back();
     if (!taken.done) return;
+    if (problem.servo) problem.servo->put(problem.servo->ways());
     from.u.copy_from(taken.u);
     from.v.copy_from(taken.v);
     from.internal = taken.internal;
@@ -361,6 +370,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     self.objective.restore(hierarchy);
     return outcome;
   }
+  if (self.problem.servo) self.servo_ways = self.problem.servo->ways();
   const int parts = int(states.size());
   self.newton_of_step = newton_iterations() - newton_before;
   self.passes_of_step = breaking_passes() - passes_before;
@@ -495,6 +505,8 @@ stepping::RestartData BondedParticlesSolver::restart_data() const {
     data.entries.push_back({"is_breaking", GlobalIndex(implementation_->is_breaking)});
   stepping::add_hierarchy(implementation_->objective.linear_solver().hierarchy_record(), data.entries);
   stepping::add_ledger(ledger(), data.entries);
+  for (std::size_t k = 0; k < implementation_->servo_ways.size(); ++k)
+    data.entries.push_back({servo_entry(k), implementation_->servo_ways[k]});
   return data;
 }
 
@@ -506,6 +518,9 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   if (self.switches) self.is_breaking = stepping::value_of<GlobalIndex>(data.entries, "is_breaking") != 0;
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.objective.restore(stepping::read_hierarchy(data.entries));
+  for (std::size_t k = 0; k < self.servo_ways.size(); ++k)
+    self.servo_ways[k] = stepping::value_of<double>(data.entries, servo_entry(k));
+  if (self.problem.servo) self.problem.servo->put(self.servo_ways);
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);

@@ -55,6 +55,7 @@ public:
                 const BondPotential& bonds, SphereObstacles obstacles, double dhat);
 
   double dhat() const { return dhat_; }
+  const parallel::Communicator& communicator() const { return *particles_->points->comm; }
   const SphereObstacles& obstacles() const { return obstacles_; }
 
   /// Starts a step of length dt to `time` from the positions u (owned): forgets earlier pairs, so that they
@@ -63,6 +64,11 @@ public:
   /// Share of the motion of the obstacles in the step so far.
   double obstacle_share() const { return obstacle_share_; }
   void move_obstacles(double share);
+  /// Leaves a plane to move_plane() alone. It recedes from particles, as far as it has to: no way of theirs
+  /// is cut for it.
+  void free_plane(std::size_t plane);
+  /// Puts a free plane that far along its normal from where it is at rest [m].
+  void move_plane(std::size_t plane, double way);
   /// Vertices of obstacles: those of triangles, then the points of planes [m].
   const std::vector<Vector3d>& obstacle_vertices() const { return obstacle_vertices_; }
   /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle.
@@ -135,6 +141,9 @@ private:
   std::size_t point_of_plane(LocalIndex obstacle) const {
     return obstacles_.vertices.size() + obstacle - obstacles_.triangles.size();
   }
+  bool is_free(LocalIndex obstacle) const {
+    return obstacle >= 0 && is_plane(obstacle) && free_planes_[obstacle - obstacles_.triangles.size()] != 0;
+  }
   bool still_covers(std::span<const double> u, std::span<const double> du) const;
   void search(std::span<const double> u, std::span<const double> du);
   void search_spheres(const std::vector<collide::Box<3>>& boxes);
@@ -158,6 +167,7 @@ private:
   std::vector<double> bond_distance_;
   std::vector<Key> bonded_; ///< by both global numbers
   std::vector<Vector3d> obstacle_start_, obstacle_end_, obstacle_vertices_;
+  std::vector<char> free_planes_; ///< one flag a plane
   double obstacle_share_ = 0;
   std::vector<collide::Box<3>> covered_; ///< of owned spheres; empty before a search
   bool has_searched_ = false;

@@ -11,6 +11,7 @@
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/potentials/spheres/sphere_damping.hpp"
 #include "recoil/potentials/spheres/sphere_potentials.hpp"
+#include "recoil/solvers/bdem/servo.hpp"
 
 namespace recoil::solvers {
 
@@ -58,6 +59,8 @@ struct BondedParticles {
   potentials::SphereFrictionPotential* friction = nullptr;
   potentials::SphereDampingPotential* damping = nullptr; ///< of contacts with a restitution below 1
 
+  std::unique_ptr<Servo> servo; ///< planes of `contact` that hold a force; null: none does
+
   /// Makes `potential` the only term. @pre there is no contact yet.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
   /// Adds barrier and friction of spheres: at most once, after set_bonds(), the masses and the flags of what
@@ -67,8 +70,10 @@ struct BondedParticles {
                    potentials::FrictionCoefficients coefficients, double rolling, double eps_v,
                    double restitution = 1);
 
-  /// Finds what touches at u, on a way that contact covers. Collective.
+  /// Finds what touches at u, on a way that contact covers, with planes that hold a force where they do.
+  /// Collective.
   void update(std::span<const double> u) const {
+    if (servo) servo->balance(u);
     for (const auto& term : terms) term->update(u);
   }
   /// Starts a step of length dt to `time` [s] from u (owned particles, 7 numbers each): contact forgets

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "app/solvers/bonded_particles/build_particles.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/item.hpp"
@@ -208,6 +210,57 @@ void build_forces(const Item& list, Scene& scene) {
     particles_of(scene).forces.push_back({entry["id"].integers(), of_time(entry["value"]), entry.where()});
 }
 
+/// The other entry that moves what has this id; empty where there is none.
+std::string mover_of(const Scene& scene, int id) {
+  for (const DirichletEntry& motion : scene.boundary_conditions.obstacle_displacements)
+    if (std::ranges::count(motion.ids, id) > 0) return motion.where;
+  for (const ServoEntry& servo : particles_of(scene).servos)
+    if (servo.id == id) return servo.where;
+  return "";
+}
+
+void build_servos(const Item& list, Scene& scene) {
+  for (const Item& entry : list.items()) {
+    if (!scene.contact.enabled) entry.fail("planes act by contact; set contact/enabled to true");
+    ServoEntry servo{entry["id"].integer(), entry["force"].expression(), entry["max_speed"].number(),
+                     entry.where()};
+    if (servo.force.depends_on_position()) entry["force"].fail("depends on x, y or z; write a formula of t");
+    const auto planes = std::ranges::count(scene.planes, std::optional(servo.id), &PlaneObstacle::id);
+    if (planes == 0)
+      entry["id"].fail(fmt::format("no plane has the id {}; an obstacle of \"type\": \"plane\" gets one from "
+                                   "an integer `surface_selection`, and meshes move by "
+                                   "`obstacle_displacements` alone",
+                                   servo.id));
+    if (planes > 1)
+      entry["id"].fail("belongs to several planes, each of which has a way of its own; give them different "
+                       "ids in `surface_selection`");
+    if (const std::string other = mover_of(scene, servo.id); !other.empty())
+      entry["id"].fail("is moved by " + other + " already; leave one of both out");
+    for (int step = 1; step <= scene.time.steps; ++step) servo.force_at(scene.time.time_of_step(step));
+    particles_of(scene).servos.push_back(std::move(servo));
+  }
+}
+
+/// What planes that hold a force cannot be combined with.
+void check_servos(const Item& root, const Scene& scene) {
+  if (particles_of(scene).servos.empty()) return;
+  const ParticleSolverSpec& solver = particles_of(scene).solver;
+  const Item keys = root["solver"]["bonded_particles"];
+  if (solver.integrator == solvers::ParticleIntegrator::leapfrog && scene.time.kind == TimeKind::dynamic)
+    keys["integrator"].fail(
+        "has no boundary_conditions/servo_planes, whose ways are unknowns of implicit steps; "
+        "take \"be_reflect\" or \"mid_reflectT\", or move the planes by "
+        "`obstacle_displacements`");
+  if (solver.restitution < 1)
+    keys["restitution"].fail(
+        "adds forces that boundary_conditions/servo_planes do not count; leave it out: steps "
+        "of \"be_reflect\" and friction damp");
+  if (solver.sudden_breaking == solvers::SuddenBreaking::leapfrog)
+    keys["sudden_breaking"].fail(
+        "leapfrog has no boundary_conditions/servo_planes; take \"shorter_steps\", or "
+        "leave this out");
+}
+
 void build_turns(const Item& list, Scene& scene) {
   const auto entries = list.items();
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -389,12 +442,14 @@ void build_particles(const Item& root, Scene& scene) {
   build_bond_materials(root["materials"], scene);
   build_turns(root["boundary_conditions"]["dirichlet_boundary"], scene);
   build_forces(root["boundary_conditions"]["particle_forces"], scene);
+  build_servos(root["boundary_conditions"]["servo_planes"], scene);
   check_values(root, scene);
   check_contact(root, scene);
   check_damage(root, scene);
   check_breaking(root, scene);
   check_integrator(root, scene);
   check_sudden_breaking(root, scene);
+  check_servos(root, scene);
 }
 
 bool has_particle_file(const Item& entry) { return entry.has("particles") && entry["particles"].has("file"); }

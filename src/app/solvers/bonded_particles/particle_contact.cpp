@@ -107,6 +107,18 @@ potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, con
   return obstacles;
 }
 
+/// Planes that hold a force; null where there are none.
+std::unique_ptr<solvers::Servo> make_servo(const Scene& scene, const solvers::BondedParticles& problem) {
+  std::vector<solvers::ServoPlane> planes;
+  for (const ServoEntry& entry : particles_of(scene).servos) {
+    const auto plane = std::ranges::find(scene.planes, std::optional(entry.id), &PlaneObstacle::id);
+    planes.push_back({std::size_t(plane - scene.planes.begin()),
+                      [entry](double time) { return entry.force_at(time); }, entry.max_speed});
+  }
+  if (planes.empty()) return nullptr;
+  return std::make_unique<solvers::Servo>(std::move(planes), *problem.contact, *problem.barrier);
+}
+
 /// A pressed pair is about as stiff as the stiffest bond.
 double default_stiffness(const parallel::Communicator& comm, const solvers::BondedParticles& problem,
                          const Scene& scene) {
@@ -149,6 +161,7 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
                       scene.contact.barrier_stiffness.value_or(default_stiffness(comm, problem, scene)),
                       std::move(friction), rolling, scene.contact.epsv,
                       particles_of(scene).solver.restitution);
+  problem.servo = make_servo(scene, problem);
   std::vector<double> compliances;
   for (const std::string& body : particles.body_names) {
     const double nu = find_bond_material(scene, body)->nu;

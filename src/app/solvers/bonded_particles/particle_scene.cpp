@@ -1,6 +1,11 @@
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "recoil/base/error.hpp"
 
 namespace recoil::app {
 
@@ -10,6 +15,16 @@ std::vector<std::filesystem::path> BondedScene::files() const {
     for (const std::filesystem::path* file : {&body.file, &body.bonds})
       if (!file->empty()) files.push_back(*file);
   return files;
+}
+
+double ServoEntry::force_at(double time) const {
+  const double value = force({0, 0, 0, time});
+  if (!(value > 0) || !std::isfinite(value))
+    throw InputError(where,
+                     fmt::format("the force is {:g} N at t = {:g}; contact only presses: write one above 0 "
+                                 "at every step",
+                                 value, time));
+  return value;
 }
 
 const BondMaterialEntry* find_bond_material(const Scene& scene, const std::string& body) {

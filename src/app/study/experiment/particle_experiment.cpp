@@ -201,6 +201,10 @@ void check_particle_contact(const ExperimentScene& at) {
 void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) {
   const Scene& scene = at.scene;
   if (scene.contact.enabled) check_particle_contact(at);
+  if (!particles_of(scene).servos.empty())
+    at.fail(at.experiment.where, "scene",
+            scene.file.string() + " has boundary_conditions/servo_planes, whose ways are not differentiated; "
+                                  "prescribe them by `obstacle_displacements`");
   using solvers::ParticleIntegrator;
   const ParticleIntegrator integrator = particles_of(scene).solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator != ParticleIntegrator::be_reflect &&

@@ -77,6 +77,17 @@ struct ParticleForce {
   std::string where;
 };
 
+/// `boundary_conditions/servo_planes/*`: a plane that presses on particles with a force.
+struct ServoEntry {
+  int id = 0;
+  Expression force;     ///< of t [N]
+  double max_speed = 0; ///< [m/s]
+  std::string where;
+
+  /// @throws InputError where it is not above zero.
+  double force_at(double time) const;
+};
+
 template <>
 struct EnumNames<solvers::ParticleIntegrator> {
   static constexpr EnumName<solvers::ParticleIntegrator> all[]{
@@ -124,6 +135,7 @@ struct BondedScene : SolverSceneOf<BondedScene> {
   std::vector<BondMaterialEntry> materials;
   std::vector<PrescribedTurn> turns; ///< of the entries of `dirichlet_boundary`
   std::vector<ParticleForce> forces;
+  std::vector<ServoEntry> servos;
   ParticleSolverSpec solver;
 
   std::vector<std::filesystem::path> files() const override;
