@@ -11,9 +11,10 @@ namespace recoil::potentials {
 ///     Fbar = (Jbar / J)^(m/dim) F,    of laws of linear theory  Fbar = F + m (Jbar - J)/dim I  with J = 1 +
 ///     tr(F - I).
 ///
-/// On cells of order 2 nearly incompressible bodies then do not lock. m = 0.95: the rest of J, which takes
-/// part with the square of 0.05 of the bulk modulus, keeps fields from being soft whose dilatation has the
-/// mean zero in every cell. Everything else is as in make_elastic(), of which stresses are those at Fbar.
+/// On cells of order 2 nearly incompressible bodies then hardly lock up to nu = 0.4999. m = 0.95: the rest of
+/// J, which takes part with the square of 0.05 of the bulk modulus, keeps fields from being soft whose
+/// dilatation has the mean zero in every cell. Everything else is as in make_elastic(), of which stresses are
+/// those at Fbar.
 /// @param order 2: linear cells have one J anyway, and one pressure is too few for higher orders.
 template <int dim>
 std::unique_ptr<ElasticPotential<dim>>

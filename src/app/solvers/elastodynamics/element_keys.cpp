@@ -148,10 +148,10 @@ constexpr Key for_all_laws[] = {
     {.pattern = "/materials/*/mean_dilatation",
      .types = boolean,
      .fallback = "false",
-     .doc = "Takes one change of volume for each element, the mean of it, in any law: nearly incompressible "
-            "bodies (nu from "
-            "0.49 on) of order 2 then do not lock. Needs `discr_order` 2. See "
-            "[elasticity](physics/elasticity.md#locking)."},
+     .doc =
+         "Takes nearly one change of volume for each element, the mean of it, in any law: bodies of order 2 "
+         "then hardly lock from nu 0.49 to 0.4999. Needs `discr_order` 2, has no use in plane stress. See "
+         "[elasticity](physics/elasticity.md#locking)."},
     {.pattern = "/materials/*/plane",
      .types = text,
      .fallback = "\"stress\"",
