@@ -162,13 +162,14 @@ public:
     const int entry = component_[0] * dim + component_[1];
     if (!value_) return objectives::make_component<dim>(type->name, std::move(stress), entry);
     return objectives::make_square<dim>(
-        type->name, std::make_unique<Deviation<dim>>(std::move(stress), entry, *value_, sd_));
+        type->name, std::make_unique<Deviation<dim>>(std::move(stress), entry, *value_,
+                                                     sd_.value_or(discrete.scene().units.per("Pa"))));
   }
 
 private:
   std::vector<int> component_;
   std::optional<double> value_;
-  double sd_ = 1;
+  std::optional<double> sd_; ///< empty: 1 Pa
 };
 
 } // namespace
