@@ -43,7 +43,7 @@ public:
   void begin_sequence() {
     record_ = record();
     begins_ = true;
-    holds_reference_ = meets_stiff_terms_ = false;
+    holds_reference_ = starts_from_reference_ = meets_stiff_terms_ = false;
     iterations_ = digits_ = 0;
     matrices_ = 0;
   }
@@ -66,7 +66,7 @@ public:
       is_new_ = true;
       has_reference_operators_ = false;
     }
-    begins_ = changed_ = false;
+    begins_ = changed_ = starts_from_reference_ = false;
   }
 
   /// With what the solves of this sequence have shown.
@@ -119,12 +119,15 @@ public:
   void hold_reference(bool renews = false, bool alone = true) {
     begins_ = false;
     is_alone_ = alone;
-    changed_ = holds_reference_ = true;
+    changed_ = holds_reference_ = starts_from_reference_ = true;
     is_slow_ = renews || record_.at_start >= Renewal::operators;
     // What has not been measured is not judged.
     is_new_ = record_.iterations_per_digit == 0;
     iterations_per_digit_ = record_.iterations_per_digit;
   }
+  /// Whether what comes next is the first of a sequence that begins with a reference: nothing but that may be
+  /// left of earlier sequences.
+  bool starts_from_reference() const { return starts_from_reference_; }
   void give_reference_up() { record_.at_start = Renewal::everything; }
 
   /// Iterations after which a solve is broken off; at most `most`.
@@ -189,6 +192,7 @@ private:
 
   HierarchyRecord record_;
   bool has_reference_interpolation_ = false, has_reference_operators_ = false; ///< the hierarchy at hand
+  bool starts_from_reference_ = false;
   bool holds_reference_ = false, is_alone_ = true, meets_stiff_terms_ = false; ///< in this sequence
   double iterations_ = 0, digits_ = 0; ///< of the solves of this sequence with it
   int matrices_ = 0;                   ///< of this sequence

@@ -50,7 +50,8 @@ private:
       return;
     }
     const bool begins = !policy_.has_interpolation();
-    const bool other = begins || has_moved(stiff.nodes());
+    const bool first = begins || (policy_.starts_from_reference() && what >= Renewal::operators);
+    const bool other = first || has_moved(stiff.nodes());
     if (!other && what == Renewal::stiff_terms) return;
     if (other) softened_ = stiff.softened(softness_limits());
     take_sum(softened_, begins ? SumMatrix::Pattern::minimal : SumMatrix::Pattern::grown);
