@@ -190,6 +190,7 @@ TEST(ParticleKeys, AreRefusedByElements) {
       json wrong = json::parse(changed_scene("{}"));
       if (std::string(key.pattern).find("/*/particles/") != std::string::npos ||
           std::string(key.pattern).find("_forces") != std::string::npos ||
+          std::string(key.pattern).find("servo_planes") != std::string::npos ||
           std::string(key.pattern).find("rotation_interpolation/") != std::string::npos)
         continue; // inside of one that is refused
       const std::string pointer = one_of(key.pattern);
@@ -205,6 +206,11 @@ TEST(ParticleKeys, AreRefusedByElements) {
       ++count;
     }
   EXPECT_GT(count, 20);
+  json servo = json::parse(changed_scene("{}"));
+  servo["boundary_conditions"]["servo_planes"] = {{"id", 1}, {"force", 2}, {"max_speed", 1}};
+  EXPECT_THAT(message_of(servo), ::testing::HasSubstr("(/boundary_conditions/servo_planes"));
+  EXPECT_THAT(message_of(servo),
+              ::testing::HasSubstr("is of bonded particles, this is a scene of finite elements"));
 }
 
 } // namespace particle_keys_test
