@@ -164,7 +164,8 @@ class Studies(InFolder):
         (self.folder / "seen.csv").write_text("time [s],x [cm],force [kN],sd\n2,3,4,5\n")
         table = Fit(self.folder).observed["path"]
         np.testing.assert_allclose([table[name][0] for name in ("time", "x", "force", "sd")], [2000, 30, 4000, 5])
-        self.assertEqual((unit_name("force", study["units"]), unit_name("force", {"time": "ms"})), ("N", "kg*m/ms^2"))
+        self.assertEqual([unit_name("force", units) for units in (study["units"], {"time": "ms"}, {"length": "ft"})], ["N", "MN", "kg*ft/s^2"])
+        self.assertEqual([unit_name(kind, {"length": "mm", "mass": "g", "time": "ms"}) for kind in ("stress", "speed")], ["MPa", "mm/ms"])
 
     def test_names_that_look_like_numbers(self):
         path = self.folder / "reactions.csv"
