@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <new>
 #include <string>
-#include <utility>
 
 #include "linalg/sum_matrix.hpp"
 #include "recoil/base/error.hpp"
@@ -30,12 +28,9 @@ struct Crossover {
 };
 constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{20000, 2, 6000};
 
-/// Operations of a factorisation that take as long as multigrid does per entry of K, on one rank; the share
-/// of them that is left on p ranks is p^-exponent_of_ranks (docs/performance.md).
-constexpr double work_per_entry = 2500, exponent_of_ranks = 0.75;
-/// How many times as much multigrid takes where bodies touch each other: contact then couples nodes that K
-/// does not, and hierarchies are set up within steps.
-constexpr double excess_between_bodies = 2;
+/// Operations of a factorisation that take as long as multigrid does per entry of K, on one rank
+/// (docs/performance.md).
+constexpr double work_per_entry = 2500;
 /// Share of stiff nodes from which on factoring their block may cost as much as factoring all.
 constexpr double notable_share = 0.25;
 /// Nodes from which on no rank is asked to look at the whole graph.
@@ -137,18 +132,6 @@ double factorization_work(const EliminationGraph& graph, int dim) {
   return factorization_work(graph, nested_dissection(graph), dim);
 }
 
-bool is_connected(const EliminationGraph& graph) {
-  if (graph.num_nodes() == 0) return true;
-  std::vector<char> seen(graph.num_nodes(), 0);
-  std::vector<idx_t> reached{0};
-  seen[0] = 1;
-  for (std::size_t k = 0; k < reached.size(); ++k)
-    for (idx_t entry = graph.offsets[reached[k]]; entry < graph.offsets[reached[k] + 1]; ++entry)
-      if (const idx_t other = graph.neighbours[entry]; std::exchange(seen[other], 1) == 0)
-        reached.push_back(other);
-  return std::ssize(reached) == graph.num_nodes();
-}
-
 bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks) {
   const Crossover& crossover = dimension == 2 ? crossover_2d : crossover_3d;
   GlobalIndex limit = crossover.one_rank;
@@ -169,7 +152,7 @@ LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& gr
   if (num_nodes > many_nodes) return LinearMethod::amg;
   if (graph != graph_) {
     graph_ = graph;
-    weigh_alone(*graph, stiff != nullptr);
+    weigh_alone(*graph);
   }
   bool pays = work_ <= multigrid_work_;
   if (stiff != nullptr && !stiff->empty() && (pays || stiff->num_nodes() > notable_share * num_nodes))
@@ -177,18 +160,15 @@ LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& gr
   return pays ? LinearMethod::direct : LinearMethod::amg;
 }
 
-void MethodChoice::weigh_alone(const NodeGraph& graph, bool may_touch) {
+void MethodChoice::weigh_alone(const NodeGraph& graph) {
   const int block = layout_->block_size;
   const EliminationGraph whole = gather_graph(*layout_, graph);
-  std::array<double, 3> sums = parallel::collectively(*layout_->comm, [&] {
-    return std::array<double, 3>{factorization_work(whole, block),
-                                 1.0 * graph.neighbours.size() * block * block,
-                                 is_connected(whole) ? 0.0 : 1.0};
-  });
+  const double work =
+      parallel::collectively(*layout_->comm, [&] { return factorization_work(whole, block); });
+  std::array<double, 2> sums{work, 1.0 * graph.neighbours.size() * block * block};
   layout_->comm->sum(sums);
   work_ = sums[0];
-  multigrid_work_ = work_per_entry * sums[1] / std::pow(layout_->comm->size(), exponent_of_ranks);
-  if (may_touch && sums[2] > 0) multigrid_work_ *= excess_between_bodies;
+  multigrid_work_ = work_per_entry * sums[1] / layout_->comm->size();
   log_debug("work of a factorisation", {{"all", work_}, {"multigrid", multigrid_work_}});
 }
 

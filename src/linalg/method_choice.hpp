@@ -36,17 +36,13 @@ double factorization_work(const EliminationGraph& graph, std::span<const idx_t> 
 /// The work of a factorisation in the order of nested_dissection(). @throws LibraryError if METIS fails.
 double factorization_work(const EliminationGraph& graph, int dim);
 
-/// Whether all nodes hang together; true for none. Not collective.
-bool is_connected(const EliminationGraph& graph);
-
 /// Whether a factorisation, which one rank does, is faster than multigrid on any mesh: up to a number of
 /// unknowns measured on cubes for dimension and ranks. Not collective.
 bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
 /// Stands behind LinearMethod::automatic. Beyond the small systems it compares the work of factoring K + C,
-/// by its symbolic elimination, with that of multigrid on all ranks, which grows with the entries, falls with
-/// the ranks, less than as one over them, and is larger where bodies may touch each other: thin and slender
-/// bodies factor with little fill, thick ones do not. The factorisation in StiffSubset counts as
+/// by its symbolic elimination, with that of multigrid on all ranks, which grows with the entries: thin and
+/// slender bodies factor with little fill, thick ones do not. The factorisation in StiffSubset counts as
 /// multigrid's; where nearly all nodes are stiff, as those of a pile in contact, it costs as much as that of
 /// K + C.
 class MethodChoice {
@@ -57,12 +53,12 @@ public:
 
   /// What small and large systems are solved by before their matrices are known. Not collective.
   LinearMethod before_matrix() const;
-  /// `direct` or `amg` for K with `graph` and the stiff terms C (null: there will be none). The work on K
-  /// alone is remembered. Collective. @throws LibraryError if METIS fails, on every rank.
+  /// `direct` or `amg` for K with `graph` and the stiff terms C (null: none). The work on K alone is
+  /// remembered. Collective. @throws LibraryError if METIS fails, on every rank.
   LinearMethod operator()(const std::shared_ptr<const NodeGraph>& graph, const StencilMatrix* stiff);
 
 private:
-  void weigh_alone(const NodeGraph& graph, bool may_touch);
+  void weigh_alone(const NodeGraph& graph);
   bool pays_with_stiff_terms(const NodeGraph& graph, const StencilMatrix& stiff) const;
 
   std::shared_ptr<const VectorLayout> layout_;

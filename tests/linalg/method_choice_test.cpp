@@ -157,12 +157,6 @@ TEST(FactorizationWork, GathersTheSameGraphFromAnyRanks) {
   }
 }
 
-TEST(MethodChoice, TellsOneBodyFromSeveral) {
-  EXPECT_TRUE(linalg::is_connected({}));
-  EXPECT_TRUE(linalg::is_connected(cliques(1, 5)));
-  EXPECT_FALSE(linalg::is_connected(cliques(3, 4)));
-}
-
 TEST(MethodChoice, IsDirectForSmallSystems) {
   for (const int dim : {2, 3})
     for (const int ranks : {1, 2, 64}) {
