@@ -43,7 +43,7 @@ def parse_arguments(given=None):
     parser.add_argument("--field", default="u", help="field to colour by; vectors by their length (default: u)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--step", type=int, help="stored state, counted from 0; negative from the end (default: -1)")
-    which.add_argument("--time", type=float, help="stored state nearest to this time [s]")
+    which.add_argument("--time", type=float, help="stored state nearest to this time, in the unit of the scene")
     which.add_argument("--times", type=int, help="number of states side by side, evenly from first to last")
     which.add_argument("--animate", type=Path, help="all stored states, to this GIF")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on the displacement (default: 1)")

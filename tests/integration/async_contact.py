@@ -151,10 +151,7 @@ def check_discs(recoil):
 def check_refused(recoil):
     """What only the meshes show."""
     def refused(name, change, *parts):
-        scene = json.loads(json.dumps(CLOTH))
-        change(scene)
-        code, said = recoil.run(1, "validate", recoil.write_scene(name, scene), expect=None)
-        runs.check(code == 2 and all(part in said for part in parts), "%s: %s" % (name, said.strip().splitlines()[-1][:200] if said.strip() else "nothing"))
+        recoil.refuses(CLOTH, change, *parts, what=name)
 
     refused("no such id", lambda s: s["boundary_conditions"]["dirichlet_boundary"][0].update(id=7), "(/boundary_conditions/dirichlet_boundary/0)", "point_selection")
     refused("empty selection", lambda s: s["geometry"][0]["point_selection"][0].update(position=-9), "(/geometry/0/point_selection/0)", "selects no vertex")

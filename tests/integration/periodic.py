@@ -140,10 +140,7 @@ def wrong(recoil):
     box = good["geometry"]
 
     def refused(change, *words):
-        scene = json.loads(json.dumps(good))
-        change(scene)
-        code, said = recoil.run(2, "validate", recoil.write_scene("wrong", scene), expect=None)
-        check(code == 2 and all(word in said for word in words), "wrong input: %s: %s" % (words[0], said.strip().splitlines()[-1][:160]))
+        recoil.refuses(good, change, *words, ranks=2)
 
     of = lambda scene: scene["boundary_conditions"]["periodic_boundary"]
     refused(lambda s: of(s).pop("enabled"), "enabled", "periodic_boundary")

@@ -1,5 +1,6 @@
 """Runs recoil and reads what it left; shared by the tests of whole runs."""
 import argparse
+import copy
 import json
 import os
 import shutil
@@ -67,6 +68,18 @@ class Recoil:
         if expect is not None and done.returncode != expect:
             raise SystemExit("exit %d instead of %d: recoil %s\n%s" % (done.returncode, expect, arguments, text))
         return done.returncode, text
+
+    def refuses(self, scene, change, *words, what=None, ranks=1, command="validate"):
+        """Expects exit 2, a message with all `words` and no folder, of a copy of the scene that `change` has been applied to."""
+        scene = copy.deepcopy(scene)
+        change(scene)
+        folder = self.path("refused")
+        where = [] if command == "validate" else ["-o", folder, "-q"]
+        code, text = self.run(ranks, command, self.write_scene("refused", scene), *where, expect=None)
+        message = text[text.find("recoil: "):].strip()
+        missing = [word for word in words if word not in message]
+        check(code == 2 and not missing and not os.path.exists(folder),
+              "refused: %s: exit %d, %s%s" % (what or words[0], code, message[:300], ", without %s" % missing if missing else ""))
 
     def simulate(self, ranks, scene, name, *arguments):
         """A fresh run; returns its folder."""

@@ -123,10 +123,7 @@ def physical_groups(recoil):
     check(stretch(recoil.simulate(1, recoil.write_scene("chosen", chosen), "chosen")) < 1e-9 * way, "a group in a selection")
 
     def refuse(name, words, change):
-        scene = pulled(mesh)
-        change(scene)
-        _, text = recoil.run(1, "validate", recoil.write_scene(name, scene), expect=2)
-        check(all(word in text for word in words), "refused with place and cure: %s" % name)
+        recoil.refuses(pulled(mesh), change, *words, what=name)
 
     def set_id(scene):
         scene["boundary_conditions"]["dirichlet_boundary"][0]["id"] = "clamb"

@@ -93,7 +93,8 @@ public:
   /// update() has to follow in any case. How far the hierarchy serves, whole or its interpolation alone, is
   /// decided by the iterations of earlier solves, and is part of hierarchy_record(). What depends on a
   /// reference that `key` tells, and on that record, is the same after a restart. `stiff`: the terms that the
-  /// sequence begins with, maybe empty; null only where there will be none. Sequences that begin with some
+  /// sequence begins with, maybe empty; null: none are foreseen, or the hierarchy of the reference leaves
+  /// them out, and a sequence that meets some prepares for them by itself. Sequences that begin with some
   /// renew coarse operators, and the first term that couples nodes that K does not ends the use of the
   /// reference. Whether `assemble` has been called, so that `matrix` is the reference now. Collective.
   bool begin_with_reference(const BlockMatrix& matrix, double key, const std::function<void()>& assemble,

@@ -20,14 +20,20 @@ inline void add_hierarchy(const linalg::HierarchyRecord& record, Entries& entrie
   entries.push_back({hierarchy_entries::iterations_in_contact, record.iterations_per_digit_with_stiff_terms});
 }
 
-/// The record that add_hierarchy() wrote; without one that of a run that begins. @throws FileError if only
-/// part of it is there.
+/// The record that add_hierarchy() wrote; without one that of a run that begins. Restart points of earlier
+/// versions do not tell the iterations in contact. @throws FileError if another part of it is missing.
 inline linalg::HierarchyRecord read_hierarchy(const Entries& entries) {
   const GlobalIndex renewal = count_of(entries, hierarchy_entries::renewal);
   if (renewal == 0) return {};
-  return {value_of<double>(entries, hierarchy_entries::key),
-          value_of<double>(entries, hierarchy_entries::iterations), static_cast<linalg::Renewal>(renewal),
-          value_of<double>(entries, hierarchy_entries::iterations_in_contact)};
+  linalg::HierarchyRecord record{.key = value_of<double>(entries, hierarchy_entries::key),
+                                 .iterations_per_digit =
+                                     value_of<double>(entries, hierarchy_entries::iterations),
+                                 .at_start = static_cast<linalg::Renewal>(renewal)};
+  for (const Entry& entry : entries)
+    if (entry.name == hierarchy_entries::iterations_in_contact)
+      record.iterations_per_digit_with_stiff_terms =
+          value_of<double>(entries, hierarchy_entries::iterations_in_contact);
+  return record;
 }
 
 } // namespace recoil::stepping

@@ -57,10 +57,6 @@ void check_adhesion(const Item& item, const ContactSpec& contact) {
   if (contact.adhesion_reach <= contact.adhesion_peak)
     item["dhat_a"].fail(fmt::format("must be more than `dhat_p` = {:g}, is {:g}", contact.adhesion_peak,
                                     contact.adhesion_reach));
-  if (!contact.dhat_relative && contact.adhesion_peak < contact.dhat)
-    item["dhat_p"].fail(
-        fmt::format("must be at least `contact/dhat` = {:g}, below which the barrier pushes; is {:g}",
-                    contact.dhat, contact.adhesion_peak));
 }
 
 void build_contact(const Item& item, const Item& solver, Scene& scene) {

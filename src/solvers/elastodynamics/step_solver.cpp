@@ -296,7 +296,7 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   SolvedStep solved;
   linalg::Vector u_bar, u_tilde;
   begin_step(past, target, coefficients, u_bar, u_tilde);
-  if (inertia && !problem_.periodic) objective_.hold_hierarchy();
+  if (inertia) objective_.hold_hierarchy();
   if (loose_) objective_.leave_out(&loose_->certain());
 
   solved.u = previous;

@@ -71,10 +71,9 @@ std::vector<char> stays_flat(const Scene& scene, const std::vector<std::int32_t>
   return result;
 }
 
-/// A rest shape whose own edges are shorter than dhat presses on itself.
+/// The length of the shortest edge of a surface at rest. Collective.
 template <int dim>
-void warn_of_short_edges(const surface::Surface<dim>& surface, double dhat,
-                         const potentials::BarrierForm& form) {
+double shortest_edge(const surface::Surface<dim>& surface) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const auto& edge : surface.edges()) {
     const auto rest = [&](std::size_t k) {
@@ -82,15 +81,18 @@ void warn_of_short_edges(const surface::Surface<dim>& surface, double dhat,
     };
     shortest = std::min(shortest, (rest(0) - rest(1)).norm());
   }
-  shortest = surface.comm().min(shortest);
-  if (shortest < dhat)
-    log_warning_once(
-        fmt::format("contact/dhat is {:g} m, more than the shortest edge of the surface ({:g} m): "
-                    "parts of one body may press on each other at rest{}",
-                    dhat, shortest,
-                    dim == 3 && form.inclusion_exclusion
-                        ? "; use_improved_max_operator may take away more than edges push"
-                        : ""));
+  return surface.comm().min(shortest);
+}
+
+/// Parts of a body whose edges are shorter than a potential of pairs reaches act on each other. Collective.
+template <int dim>
+void warn_of_short_edges(const surface::Surface<dim>& surface, const UnitSystem& units,
+                         const std::string& key, double reach, const std::string& consequence) {
+  const double shortest = shortest_edge(surface);
+  if (shortest < reach)
+    log_warning_once(fmt::format("{} is {:g} {}, more than the shortest edge of the surface ({:g} {}): "
+                                 "parts of one body may {}",
+                                 key, reach, units.length, shortest, units.length, consequence));
 }
 
 /// The geometric contact potential knows pairs of facets and of what bounds them. Collective.
@@ -114,10 +116,19 @@ void refuse_loose_parts(const surface::Surface<dim>& surface) {
                                  dim == 3 ? "edges or points without triangles" : "points without edges"));
 }
 
-/// Adhesion over the pairs of another search, with the weights of contact.
+/// Adhesion over the pairs of another search, with the weights of contact. Collective.
 template <int dim>
-void add_adhesion(const ContactSpec& contact, solvers::ElastodynamicsProblem<dim>& problem) {
+void add_adhesion(const Scene& scene, solvers::ElastodynamicsProblem<dim>& problem) {
+  const ContactSpec& contact = scene.contact;
   const potentials::ContactState<dim>& of_contact = *problem.contact;
+  const double dhat = of_contact.parameters().dhat;
+  if (contact.adhesion_peak < dhat)
+    throw InputError("/contact/adhesion/dhat_p",
+                     fmt::format("must be at least the distance below which the barrier pushes, {:g} {} "
+                                 "(contact/dhat or contact/dhat_relative); is {:g} {}",
+                                 dhat, scene.units.length, contact.adhesion_peak, scene.units.length));
+  warn_of_short_edges(of_contact.surface(), scene.units, "contact/adhesion/dhat_a", contact.adhesion_reach,
+                      "pull on each other at rest");
   potentials::ContactParameters<dim> parameters{.dhat = contact.adhesion_reach,
                                                 .form = of_contact.parameters().form,
                                                 .planes = of_contact.parameters().planes,
@@ -148,10 +159,14 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   if (parameters.form.geometric)
     refuse_loose_parts(*surface);
   else
-    warn_of_short_edges(*surface, parameters.dhat, parameters.form);
+    warn_of_short_edges(*surface, scene.units, "contact/dhat", parameters.dhat,
+                        dim == 3 && parameters.form.inclusion_exclusion
+                            ? "press on each other at rest; use_improved_max_operator may take away more "
+                              "than edges push"
+                            : "press on each other at rest");
   problem.add_contact(
       std::make_unique<potentials::ContactState<dim>>(std::move(surface), std::move(parameters)));
-  if (scene.contact.adhesion_enabled) add_adhesion<dim>(scene.contact, problem);
+  if (scene.contact.adhesion_enabled) add_adhesion<dim>(scene, problem);
   problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles, problem.space->comm());
 }
 

@@ -150,7 +150,7 @@ constexpr Key for_all_laws[] = {
      .fallback = "false",
      .doc =
          "Takes nearly one change of volume for each element, the mean of it, in any law: bodies of order 2 "
-         "then hardly lock from nu 0.49 to 0.4999. Needs `discr_order` 2, has no use in plane stress. See "
+         "then hardly lock from nu 0.49 to 0.4999. Needs `discr_order` 2; refused in plane stress. See "
          "[elasticity](physics/elasticity.md#locking)."},
     {.pattern = "/materials/*/plane",
      .types = text,

@@ -170,10 +170,22 @@ laws_of(const std::vector<MaterialEntry>& materials) {
   return used;
 }
 
+/// Mean dilatation is of elements of order 2, and of bodies that cannot change their thickness.
 template <int dim>
-void require_order_2(int order, const std::vector<LocalIndex>& cells,
-                     const ConstantEvaluator<dim>& constants) {
-  if (order == 2 || cells.empty()) return;
+void check_mean_dilatation(int order, const std::vector<LocalIndex>& cells,
+                           const ConstantEvaluator<dim>& constants) {
+  if (cells.empty()) return;
+  const auto in_plane_stress = [&](LocalIndex cell) {
+    const MaterialEntry& entry = constants.entry(cell);
+    return entry.law->lame && entry.given_by_young() &&
+           lame_model(entry, dim) == potentials::LameModel::plane_stress;
+  };
+  if (const auto found = std::ranges::find_if(cells, in_plane_stress); found != cells.end())
+    throw InputError(
+        constants.entry(*found).where,
+        "`mean_dilatation` has no use in plane stress, where the thickness gives way and "
+        "nothing locks; set \"plane\": \"strain\" for a body of fixed thickness, or leave the key out");
+  if (order == 2) return;
   throw InputError(constants.entry(cells.front()).where,
                    fmt::format("`mean_dilatation` is of elements of order 2, and a body of this material has "
                                "order {}: {}; set \"discr_order\": 2 under \"space\", or leave the key out",
@@ -222,7 +234,7 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
           return entry.law == law && entry.mean_dilatation == mean_dilatation;
         };
         auto cells = select(order, has_law);
-        if (mean_dilatation) require_order_2(order, cells, constants);
+        if (mean_dilatation) check_mean_dilatation(order, cells, constants);
         auto field =
             constants.field(cells, order, law_varies, [](const MaterialEntry& entry, const auto& read) {
               if (!entry.law->lame) return own_constants(entry, read);

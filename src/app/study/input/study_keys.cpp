@@ -36,11 +36,9 @@ constexpr Key experiments[] = {
     {.pattern = "/experiments/*/name", .types = text, .required = true, .doc = "Unique name."},
     {.pattern = "/experiments/*/scene", .types = path, .required = true, .doc = "Scene file."},
     setting("/experiments/*/candidate", boolean, "false", {},
-            "An experiment that might be made next: no part of the objective; a fit tells how much its data "
-            "would add "
-            "(see [estimation.md](estimation.md#the-next-experiment)). Its objectives say what would be "
-            "observed, "
-            "by CSV files with the times and `sd` to come and any numbers."),
+            "An experiment that might be made next: no part of the objective; a fit tells how much its "
+            "data would add (see [estimation.md](estimation.md#the-next-experiment)). Its objectives say "
+            "what would be observed, by CSV files with the times and `sd` to come and any numbers."),
 };
 
 constexpr Key markers[] = {
