@@ -14,12 +14,13 @@ as many it is killed. Ratios are per Newton iteration too, for runs that have co
 """
 import argparse
 import json
-import os
 import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
+
+import boxes
 
 CONTACT = {"sandwich": "", "plain": "-recoil_contact_plain"}
 KEYS = ("status", "message", "steps", "dofs", "ranks", "newton_iterations", "projected_iterations", "retried_steps",
@@ -64,10 +65,7 @@ def simulate(options, scene, contact, ranks, folder):
     petsc = " ".join(filter(None, (options.petsc, CONTACT[contact])))
     if petsc:
         command += ["--petsc", petsc]
-    environment = dict(os.environ, OMP_NUM_THREADS="1")
-    if os.geteuid() == 0:
-        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(command, env=boxes.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     text = wait(process, options.limit)
     if not (output / "summary.json").exists():
         print(f"{' '.join(command)}\nended with {process.returncode}\n{text}", file=sys.stderr)

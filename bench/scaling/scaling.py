@@ -10,35 +10,14 @@ length with the ranks). Ratios: seconds of one rank / (ranks x seconds) for stro
 """
 import argparse
 import json
-import os
 import pathlib
 import resource
-import subprocess
 import sys
 import tempfile
 
+import boxes
+
 PHASES = ("assembly_s", "linear_solve_s", "line_search_s", "io_s")
-
-
-def scene(divisions, length, dynamic, order, law, dim):
-    """A box of the given number of unit lengths along x, clamped at its low end."""
-    size = [float(length)] + [1.0] * (dim - 1)
-    cells = [divisions * length] + [divisions] * (dim - 1)
-    gravity = [0.0] * (dim - 1) + [-9.81]
-    data = {
-        "geometry": {
-            "generator": {"type": "box" if dim == 3 else "rectangle", "size": size, "divisions": cells},
-            "surface_selection": [{"id": 1, "axis": "-x", "position": -0.4999 * length}],
-        },
-        "space": {"discr_order": order},
-        "materials": {"type": law, "E": 1e6, "nu": 0.3, "rho": 1000},
-        "gravity": gravity,
-        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0] * dim}]},
-    }
-    if dynamic:
-        # c dt / h = 10 with c = (E / rho)^1/2, whatever the size.
-        data["time"] = {"dt": 10 / divisions / (1e6 / 1000) ** 0.5, "time_steps": 5}
-    return data
 
 
 def run(options, ranks, data):
@@ -50,21 +29,16 @@ def run(options, ranks, data):
                                             str(pathlib.Path(folder) / "run")]
         if options.petsc:
             command += ["--petsc", options.petsc]
-        environment = dict(os.environ, OMP_NUM_THREADS="1")
-        if os.geteuid() == 0:
-            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        boxes.run(command)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}\nended with {done.returncode}\n{done.stdout}{done.stderr}")
         summary = json.loads((pathlib.Path(folder) / "run" / "summary.json").read_text())
         summary["cpu_s"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return summary
 
 
 def measure(options, kind, name, ranks, divisions, length):
-    data = scene(divisions, length, name == "step", options.order, options.law, options.dim)
+    data = boxes.box(divisions, length, 5 if name == "step" else 0, options.dim, options.order, options.law, gravity=9.81)
     summary = min((run(options, ranks, data) for _ in range(options.repeat)), key=lambda s: s["wall_s"])
     row = {"kind": kind, "problem": name, "ranks": ranks, "divisions": divisions, "length": length}
     for key in ("dofs", "elements", "newton_iterations", "linear_iterations", "wall_s", "cpu_s", "peak_memory_mb",
