@@ -46,8 +46,12 @@ double two_sided_p_value(const RunsTest& test) {
 
 double normal_quantile() { return boost::math::quantile(boost::math::normal(), upper_end); }
 
-double student_quantile(std::size_t degrees_of_freedom) {
-  return boost::math::quantile(boost::math::students_t(static_cast<double>(degrees_of_freedom)), upper_end);
+double student_quantile(double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::students_t(degrees_of_freedom), upper_end);
+}
+
+double chi_squared_quantile(double probability, double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::chi_squared(degrees_of_freedom), probability);
 }
 
 double chi_squared_p_value(double chi_squared, std::size_t degrees_of_freedom) {

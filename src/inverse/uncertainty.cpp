@@ -30,13 +30,17 @@ void estimate_variance(const FitSolution& solution, std::size_t num_free, Uncert
   const std::size_t m = solution.data_count;
   result.degrees_of_freedom = m > num_free ? m - num_free : 0;
   result.quantile = normal_quantile();
-  if (solution.has_deviations) return;
+  if (solution.has_deviations) {
+    if (solution.deviation_freedom > 0 && std::isfinite(solution.deviation_freedom))
+      result.quantile = student_quantile(solution.deviation_freedom);
+    return;
+  }
   if (result.degrees_of_freedom == 0)
     throw InputError(fmt::format("{} data leave nothing to estimate their deviations from after a fit of {} "
                                  "variables: state the deviations, or fit fewer variables",
                                  m, num_free));
   result.variance = solution.squares / static_cast<double>(result.degrees_of_freedom);
-  result.quantile = student_quantile(result.degrees_of_freedom);
+  result.quantile = student_quantile(static_cast<double>(result.degrees_of_freedom));
 }
 
 /// Entries of free variables in a matrix of all.

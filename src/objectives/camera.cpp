@@ -53,6 +53,13 @@ public:
   std::vector<Quantity> depends_on() const override { return positions_->depends_on(); }
   bool has_tangent() const override { return positions_->has_tangent(); }
 
+  /// The pose, where anything was observed.
+  int num_fitted_along(double time) const override {
+    const bool is_observed = std::ranges::any_of(
+        view_.tracks, [&](const Track<dim>& track) { return !track.at(time).inverse_sd.isZero(0); });
+    return view_.is_fitted && is_observed ? spin<dim> + dim : 0;
+  }
+
   std::vector<double> values(const ObservedState& state) override {
     look(state);
     std::vector<double> rows;
@@ -146,7 +153,7 @@ private:
       pose_.translation -= shift;
       if (size < 1e-14) return build_normal_equations(time, true);
     }
-    throw InputError("the pose of the camera at t = " + std::to_string(time) + " s is not found in " +
+    throw InputError("the pose of the camera at t = " + std::to_string(time) + " is not found in " +
                      std::to_string(max_iterations) +
                      " iterations; give `camera_rotation` closer to what it is");
   }
@@ -180,7 +187,7 @@ private:
     const double scale = spins.diagonal().cwiseAbs().maxCoeff();
     if (weight.minCoeff() <= 0 || std::abs(schur.determinant()) <= std::pow(1e-10 * scale, spin<dim>))
       throw InputError("too little was observed at t = " + std::to_string(time) +
-                       " s for the pose of the camera: it takes " +
+                       " for the pose of the camera: it takes " +
                        (dim == 2 ? "two points" : "three points that lie on no line"));
     inverse_schur_ = schur.inverse();
     return true;

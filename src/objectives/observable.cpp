@@ -94,6 +94,7 @@ public:
     return all;
   }
   ObservationNames observation_names() const override { return compared_.names; }
+  int num_fitted_along(double time) const override { return observable_->num_fitted_along(time); }
   std::vector<ResidualLabel> residual_labels(double time) const override {
     std::vector<ResidualLabel> labels;
     for (const std::int32_t point : observable_->points()) {

@@ -64,6 +64,11 @@ public:
     return all;
   }
 
+  int num_fitted_along(double time) const override {
+    int sum = 0;
+    for (const double observed : times_at(time)) sum += objective_->num_fitted_along(observed);
+    return sum;
+  }
   bool has_deviations() const override { return objective_->has_deviations(); }
   std::optional<ComparedForce> compared_force(double time, double residual) const override {
     return objective_->compared_force(time, residual);

@@ -45,6 +45,7 @@ public:
   std::vector<ResidualLabel> residual_labels(double time) const override {
     return objective_->residual_labels(time);
   }
+  int num_fitted_along(double time) const override { return objective_->num_fitted_along(time); }
   std::optional<ComparedForce> compared_force(double time, double residual) const override {
     return objective_->compared_force(time, loss_.misfit(residual));
   }

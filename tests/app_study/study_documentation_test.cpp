@@ -86,7 +86,7 @@ TEST(StudyDocumentation, EveryKeyIsTaken) {
   for (const ParameterKind& row : parameter_kinds()) taken.insert(row.takes.begin(), row.takes.end());
   for (const auto* child : study_keys().tree.children.at("parameters")->item->ordered)
     EXPECT_TRUE(taken.contains(child->name)) << child->name;
-  taken = {"name", "type", "experiment", "weight", "power", "loss"};
+  taken = {"name", "type", "experiment", "weight", "power", "loss", "sd_factor"};
   for (const ObjectiveType& row : objective_types())
     for (const std::string& key : row.takes()) taken.insert(key);
   for (const auto* child : study_keys().tree.children.at("objectives")->item->ordered)

@@ -94,7 +94,17 @@ def vendors(recoil):
                    % (program, fitted["parameters"]["E"]["value"], fitted["parameters"]["nu"]["value"],
                       {k: round(e, 2) for k, e in errors.items()}))
         runs.check(abs(fitted["parameters"]["E"]["value"] / TRUTH["E"] - 1) < 0.01, "%s: E to a percent" % program)
-    objective = fit(recoil, "still", scene, field(target="gom.csv", pose="fixed"))["objective"]
+    fitted = fit(recoil, "posed", scene, field(target="gom.csv"))
+    still = fit(recoil, "still", scene, field(target="gom.csv", pose="fixed"))
+    runs.check(fitted["data"] == 2 * len(x) - 3 and fitted["information"]["data"] == fitted["data"] and still["data"] == 2 * len(x),
+               "a pose takes three degrees of freedom from %d data: %d are left" % (still["data"], fitted["data"]))
+    robust = fit(recoil, "robust", scene, field(target="gom.csv", loss={"type": "soft_l1"}))
+    runs.check(robust["data"] == fitted["data"], "with a loss, too")
+    factor = fit(recoil, "factor", scene, field(target="gom.csv", sd_factor="camera"), 3)["sd_factors"]["camera"]
+    expected = np.sqrt(fitted["chi_squared"] / (2 * len(x) - 3 - 2))
+    runs.check(factor["data"] == 2 * len(x) - 3 and abs(factor["value"] / expected - 1) < 1e-4,
+               "and from those of a factor of their standard deviations, %.5f, by hand %.5f" % (factor["value"], expected))
+    objective = still["objective"]
     runs.check(objective > 1e3 * fitted["objective"], "a pose that has moved and is not fitted shows in chi^2: %.3g instead of %.3g"
                % (objective, fitted["objective"]))
     recoil.run(1, "gradient", "--check", study(recoil, "checked", scene, field(target="ncorr.csv", unit="mm")), "-o", recoil.path("checked"), "-q")
@@ -112,6 +122,8 @@ def stages(recoil):
         with open(recoil.path("stage%d.csv" % step), "w") as file:
             file.write(exports(*seen(truth, step, moved=step, seed=step))["vic3d"][0])
     fitted = fit(recoil, "stages", scene, field(stages=["stage1.csv", "stage2.csv"], times=[0.5, 1], unit="mm"))
+    numbers = 2 * len(seen(truth, 1)[0]) * 2
+    runs.check(fitted["data"] == numbers - 6, "two poses take six degrees of freedom from %d data: %d" % (numbers, fitted["data"]))
     runs.check(all(abs(e) < 4 for e in off(fitted).values()), "a file per stage: off by %s standard deviations" % off(fitted))
 
 

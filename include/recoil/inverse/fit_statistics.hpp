@@ -9,7 +9,10 @@ namespace recoil::inverse {
 double normal_quantile();
 
 /// The quantile of Student's t distribution. @pre degrees_of_freedom > 0
-double student_quantile(std::size_t degrees_of_freedom);
+double student_quantile(double degrees_of_freedom);
+
+/// The quantile of chi^2 below which is the share `probability`. @pre degrees_of_freedom > 0
+double chi_squared_quantile(double probability, double degrees_of_freedom);
 
 /// Probability that chi^2 of as many degrees of freedom is as far out, to the side on which it is, times two:
 /// small where a model does not fit within the deviations of the data, and where it fits better than

@@ -22,6 +22,9 @@ struct FitSolution {
   std::vector<double> ranges = {};
   /// The factor of the data alone, without priors; of size 0: `factor`.
   Eigen::MatrixXd data_factor = {};
+  /// Of deviations that were estimated from the residuals, DeviationFactors::of_variables; 0: the deviations
+  /// are known.
+  double deviation_freedom = 0;
 };
 
 /// A direction of the variables, over their ranges, of which the data say less than is known without them.
@@ -51,7 +54,8 @@ struct Uncertainty {
 /// singular value of s or less the data alone have a standard deviation there of no less than the range, and
 /// halve the variance that was there before at best [Spantini et al. 2015, SIAM J. Sci. Comput. 37, A2451].
 /// Intervals are of the normal distribution with deviations, of Student's t with m - n degrees of freedom
-/// without. Not collective. @throws InputError where s^2 is to be estimated from no more data than variables,
+/// without; with deviations that were estimated with their `deviation_freedom`. Not collective. @throws
+/// InputError where s^2 is to be estimated from no more data than variables,
 /// and where no free variable changes a residual.
 Uncertainty estimate_uncertainty(const FitSolution& solution);
 

@@ -97,6 +97,9 @@ public:
     const std::vector<ResidualLabel> labels = residual_labels(time);
     return labels.empty() ? num_residuals() : std::ranges::count_if(labels, &ResidualLabel::is_observed);
   }
+  /// How many numbers are fitted to the data at `time` alone, as nuisance beside the variables of a fit: so
+  /// many of the data say nothing of these. Not collective, the same on all ranks.
+  virtual int num_fitted_along(double /*time*/) const { return 0; }
   /// This rank's residuals r, the same rows at every state: |r|^2 over all ranks is value(). Collective.
   virtual std::vector<double> residuals(const ObservedState& /*state*/) { return {}; }
   /// The change of residuals() along du and dv (owned entries, then ghosts) and dq, in the same order.

@@ -52,6 +52,8 @@ public:
     RECOIL_ASSERT(false);
     return {};
   }
+  /// How many numbers are fitted to what is observed at `time`, as Objective::num_fitted_along().
+  virtual int num_fitted_along(double /*time*/) const { return 0; }
   /// Whether values depend on the start of the step, with derivatives as Objective has them.
   virtual bool depends_on_step() const { return false; }
   virtual std::vector<double> previous_tangent(const ObservedState& /*state*/,

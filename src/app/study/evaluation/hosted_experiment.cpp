@@ -30,7 +30,8 @@ std::unique_ptr<ExperimentModel> load_model(const ExperimentGroups& group, const
 HostedExperiment::HostedExperiment(const ExperimentGroups& group, const Study& study, int experiment,
                                    const ExperimentFolder& folder)
     : comm_(group.comm()), model_(load_model(group, study, experiment, folder)),
-      objective_(*model_, {study.sweep.store_every, model_->sweep_settings()}) {
+      objective_(*model_, {study.sweep.store_every, model_->sweep_settings()}),
+      sd_factors_(sd_factors_of_terms(study, experiment)), parts_(sd_factors_in(study, experiment)) {
   objective_.start_near([this](auto& problem) { return find_known_run(problem); });
 }
 
@@ -129,11 +130,34 @@ ExperimentFactor HostedExperiment::factorise(const DesignSpace& space, std::span
   const ParameterValues q = values_of(space, space.values(x));
   const inverse::ResidualChanges found = objective_.jacobian(q, changes);
   if (!found.failure.empty()) return {{}, name_options(found.failure)};
-  const Eigen::MatrixXd own = inverse::triangular_factor(comm_, found.columns, objective_.residuals(q));
   variables.push_back(n); // the residuals themselves
-  Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(n + 1, n + 1);
-  for (std::size_t k = 0; k < variables.size(); ++k) factor.col(variables[k]).head(own.rows()) = own.col(k);
-  return {{factor.data(), factor.data() + factor.size()}, ""};
+  ExperimentFactor result;
+  for (const RowsOfFactor& part : divide(found.columns, objective_.residuals(q))) {
+    const Eigen::MatrixXd own = inverse::triangular_factor(comm_, part.columns, part.residuals);
+    Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(n + 1, n + 1);
+    for (std::size_t k = 0; k < variables.size(); ++k) factor.col(variables[k]).head(own.rows()) = own.col(k);
+    result.columns.insert(result.columns.end(), factor.data(), factor.data() + factor.size());
+  }
+  return result;
+}
+
+/// The rows of the parts of the data, in the order of sd_factors_in().
+std::vector<HostedExperiment::RowsOfFactor> HostedExperiment::divide(std::vector<std::vector<double>> columns,
+                                                                     std::vector<double> residuals) {
+  if (parts_.size() == 1) return {{std::move(columns), std::move(residuals)}};
+  if (!part_of_row_) {
+    part_of_row_.emplace();
+    for (const ResidualRows::Row& row : model_->residual_rows().rows)
+      part_of_row_->push_back(std::ranges::find(parts_, sd_factors_[row.term]) - parts_.begin());
+  }
+  std::vector<RowsOfFactor> result(parts_.size());
+  for (RowsOfFactor& part : result) part.columns.resize(columns.size());
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    RowsOfFactor& part = result[(*part_of_row_)[i]];
+    part.residuals.push_back(residuals[i]);
+    for (std::size_t k = 0; k < columns.size(); ++k) part.columns[k].push_back(columns[k][i]);
+  }
+  return result;
 }
 
 ExperimentRows HostedExperiment::find_residuals(const DesignSpace& space, std::span<const double> x) {
@@ -230,11 +254,18 @@ ExperimentPeaks HostedExperiment::find_peaks(const DesignSpace& space, std::span
   return {model_->peaks(objective_.residuals(q)), ""};
 }
 
-ExperimentResiduals HostedExperiment::summarise(const DesignSpace& space, std::span<const double> values) {
+ExperimentResiduals HostedExperiment::summarise(const DesignSpace& space, std::span<const double> values,
+                                                std::span<const double> sd_factors) {
   const ParameterValues q = values_of(space, values);
   const inverse::ObjectiveValue found = objective_.value(q);
   if (!found.failure.empty()) return {{}, name_options(found.failure)};
-  return {summarise_residuals(comm_, model_->residual_rows(), objective_.residuals(q)), ""};
+  ResidualRows rows = model_->residual_rows();
+  for (std::size_t k = 0; k < rows.terms.size() && !sd_factors.empty(); ++k) {
+    if (sd_factors_[k] == no_sd_factor) continue;
+    rows.terms[k].sd_factor = sd_factors[sd_factors_[k]];
+    rows.terms[k].has_deviations = true;
+  }
+  return {summarise_residuals(comm_, rows, objective_.residuals(q)), ""};
 }
 
 } // namespace recoil::app

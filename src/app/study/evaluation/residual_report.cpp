@@ -59,9 +59,9 @@ void test(const Series& series, ObjectiveResiduals& of) {
   of.least_runs = series.first;
 }
 
-/// What a residual would be without a loss.
+/// What a residual would be without a loss, or with the factor on the standard deviations.
 double without_loss(double residual, double factor, const ResidualRows::Term& term) {
-  return term.loss ? factor * term.loss->misfit(residual / factor) : residual;
+  return term.loss ? factor * term.loss->misfit(residual / factor) : residual / term.sd_factor;
 }
 
 /// A summary of the residuals of this rank, which has all of a series or nothing.

@@ -298,11 +298,13 @@ double StudyObjective::value(std::span<const double> x) {
     sum += value.failure.empty() ? value.objective : std::numeric_limits<double>::infinity();
   }
   if (is_new) ++totals_.evaluations;
+  if (estimates_factors_ && std::isfinite(sum)) sum = deviance();
   for (const double r : prior_.residuals(x)) sum += r * r;
   return sum;
 }
 
 bool StudyObjective::is_chi_squared() const {
+  if (estimates_factors_) return true;
   for (std::size_t e = 0; e < kinds_.size(); ++e)
     if (!study_.experiments[e].is_candidate && !kinds_[e].is_chi_squared) return false;
   return true;
@@ -310,7 +312,7 @@ bool StudyObjective::is_chi_squared() const {
 
 GlobalIndex StudyObjective::num_data() const {
   GlobalIndex sum = prior_.num_rows();
-  for (std::size_t e = 0; e < kinds_.size(); ++e) sum += dropped_[e] == 0 ? kinds_[e].num_data : 0;
+  for (std::size_t e = 0; e < kinds_.size(); ++e) sum += dropped_[e] == 0 ? kinds_[e].num_data() : 0;
   return sum;
 }
 
@@ -324,6 +326,9 @@ std::vector<bool> StudyObjective::has_deviations() const {
 
 void StudyObjective::drop_failed() {
   for (std::size_t e = 0; e < values_.size(); ++e) dropped_[e] |= values_[e].failure.empty() ? 0 : 1;
+  for (const GlobalIndex data : data_of_factors())
+    if (estimates_factors_ && data < 2)
+      throw Error(ExitCode::no_solution, "a factor of standard deviations has no data left: " + failure());
   if (!holds(dropped_, 0)) throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
 }
 
@@ -361,20 +366,26 @@ void StudyObjective::require_all(const char* what, const std::vector<Result>& re
                                                      study_.experiments[e].name, what, results[e].failure));
 }
 
-/// evaluate() of what the runs at x tell without a sweep. @throws Error for a failure.
+/// evaluate() of what the runs at x tell without a sweep, with `more` behind x in the log. @throws Error for
+/// a failure.
 template <class Result, class Work>
-std::vector<Result> StudyObjective::look_at(const char* what, std::span<const double> x, Work work) {
+std::vector<Result> StudyObjective::look_at(const char* what, std::span<const double> x, Work work,
+                                            std::span<const double> more) {
   std::vector<int> group_of(costs_.size(), -1);
   if (std::ranges::equal(run_at_, x)) group_of = runs_;
-  std::vector<Result> results = evaluate<Result>(x, group_of, work);
+  std::vector<double> design(x.begin(), x.end());
+  design.insert(design.end(), more.begin(), more.end());
+  std::vector<Result> results = evaluate<Result>(design, group_of, work);
   require_all(what, results);
   return results;
 }
 
-std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const double> x) {
+std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const double> x,
+                                                           std::span<const double> sd_factors) {
   const std::vector<double> values = space_->values(x);
-  return look_at<ExperimentResiduals>("residuals", x,
-                                      [&](HostedExperiment& one) { return one.summarise(*space_, values); });
+  return look_at<ExperimentResiduals>(
+      "residuals", x, [&](HostedExperiment& one) { return one.summarise(*space_, values, sd_factors); },
+      sd_factors);
 }
 
 std::vector<double> StudyObjective::residual_vector(std::span<const double> x) {
@@ -423,39 +434,25 @@ void StudyObjective::count_sweeps(std::span<const double> seconds) {
 }
 
 const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
-  if (std::ranges::equal(factor_at_, x)) return factor_;
-  const auto results = differentiate<ExperimentFactor>(
+  if (std::ranges::equal(factor_at_, x)) return factors_.all;
+  auto results = differentiate<ExperimentFactor>(
       "Jacobian", [&](HostedExperiment& one) { return one.factorise(*space_, x); }, x);
-  const Eigen::Index width = space_->num_variables() + 1;
-  const Eigen::Index of_data = width * std::ssize(results);
-  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(of_data + prior_.num_rows(), width);
-  experiment_factors_.assign(results.size(), {});
-  for (Eigen::Index e = 0; e < std::ssize(results); ++e)
-    if (dropped_[e] == 0)
-      experiment_factors_[e] = rows.middleRows(e * width, width) =
-          Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
-  rows.bottomRows(prior_.num_rows()) = prior_factor(x);
-  factor_ = inverse::triangular_factor(rows);
-  data_factor_ = prior_.num_rows() > 0 ? inverse::triangular_factor(rows.topRows(of_data)) : factor_;
+  experiment_columns_.clear();
+  for (ExperimentFactor& one : results) experiment_columns_.push_back(std::move(one.columns));
   factor_at_.assign(x.begin(), x.end());
-  return factor_;
-}
-
-Eigen::MatrixXd StudyObjective::prior_factor(std::span<const double> x) const {
-  const Eigen::Index width = space_->num_variables() + 1;
-  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(prior_.num_rows(), width);
-  const auto put = [&](Eigen::Index column, const std::vector<double>& entries) {
-    rows.col(column) = Eigen::Map<const Eigen::VectorXd>(entries.data(), std::ssize(entries));
-  };
-  for (Eigen::Index i = 0; i + 1 < width; ++i) {
-    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(width - 1, i);
-    put(i, prior_.whiten(std::span(unit.data(), unit.size())));
+  std::vector<double> sd_factors;
+  if (estimates_factors_) {
+    const std::vector<inverse::DeviationGroup> groups = groups_of_factors();
+    require_more_data_than_variables(groups);
+    for (const inverse::DeviationGroup& group : groups)
+      sd_factors.push_back(group.factor.col(group.factor.cols() - 1).norm() / std::sqrt(group.data));
   }
-  put(width - 1, prior_.residuals(x));
-  return rows;
+  factors_ = weigh(x, sd_factors);
+  return factors_.all;
 }
 
-std::vector<CandidateFactor> StudyObjective::candidate_factors(std::span<const double> x) {
+std::vector<CandidateFactor> StudyObjective::candidate_factors(std::span<const double> x,
+                                                               std::span<const double> sd_factors) {
   std::vector<char> others(dropped_.size(), 1);
   for (std::size_t e = 0; e < others.size(); ++e) others[e] = study_.experiments[e].is_candidate ? 0 : 1;
   std::vector<CandidateFactor> candidates;
@@ -471,14 +468,12 @@ std::vector<CandidateFactor> StudyObjective::candidate_factors(std::span<const d
   const auto factors = evaluate<ExperimentFactor>(
       x, group_of, [&](HostedExperiment& one) { return one.factorise(*space_, x); });
   std::swap(others, dropped_);
-  const Eigen::Index width = space_->num_variables() + 1;
   for (std::size_t e = 0; e < runs.size(); ++e) {
     if (all[e] != 0) continue;
     CandidateFactor& one = candidates.emplace_back();
     one.experiment = static_cast<int>(e);
     one.failure = runs[e].failure.empty() ? factors[e].failure : runs[e].failure;
-    if (one.failure.empty())
-      one.factor = Eigen::Map<const Eigen::MatrixXd>(factors[e].columns.data(), width, width);
+    if (one.failure.empty()) one.factor = weighed_part(one.experiment, factors[e].columns, sd_factors);
   }
   return candidates;
 }

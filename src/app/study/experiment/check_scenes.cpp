@@ -100,8 +100,6 @@ void check_marker_bodies(const Study& study, std::span<const Scene> scenes,
   }
 }
 
-std::string number_with_unit(double time) { return nlohmann::json(time).dump() + " s"; }
-
 void check_times(const ExperimentScene& at, const ObjectiveSpec& objective) {
   using namespace objectives;
   const TimeSpec& time = at.scene.time;
@@ -118,11 +116,12 @@ void check_times(const ExperimentScene& at, const ObjectiveSpec& objective) {
                 std::to_string(time.steps) + " steps");
   if (const auto* list = std::get_if<ChosenTimes>(&*objective.time)) {
     const double end = time.t0 + time.steps * time.dt, slack = 1e-9 * time.dt;
+    const auto with_unit = [&](double t) { return nlohmann::json(t).dump() + " " + at.scene.units.time; };
     for (const double t : list->times)
       if (t < time.t0 - slack || t > end + slack)
         at.fail(objective.where, "time",
-                number_with_unit(t) + " is not reached: the scene runs from " + number_with_unit(time.t0) +
-                    " to " + number_with_unit(end));
+                with_unit(t) + " is not reached: the scene runs from " + with_unit(time.t0) + " to " +
+                    with_unit(end));
   }
 }
 

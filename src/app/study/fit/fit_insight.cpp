@@ -45,7 +45,7 @@ std::vector<double> slopes(const Study& study, const DesignSpace& space, const s
 Eigen::MatrixXd root_of(const DesignSpace& space, const FittedDesign& fit, double variance) {
   const Eigen::Index n = std::ssize(fit.x);
   inverse::FitSolution solution;
-  solution.factor = fit.factor.topLeftCorner(n, n);
+  solution.factor = fit.factors.all.topLeftCorner(n, n);
   solution.at_bound = held_variables(space, fit.x);
   return inverse::covariance_root(solution, variance);
 }
@@ -56,9 +56,12 @@ double finite_or(double value, double other) { return std::isfinite(value) ? val
 
 Json describe_information(const FittedDesign& fit, double values) {
   const auto m = static_cast<double>(fit.data);
-  // Without standard deviations their common size is fitted, too.
-  const double count = fit.is_chi_squared ? values : values + 1;
-  const double deviance = fit.is_chi_squared ? fit.squares : m * std::log(fit.squares / m);
+  // Unknown standard deviations are fitted, too: factors of theirs, or their common size.
+  const double count =
+      fit.is_chi_squared ? values + static_cast<double>(fit.deviations.values.size()) : values + 1;
+  const double deviance = fit.has_estimated_deviations() ? fit.objective
+                          : fit.is_chi_squared           ? fit.squares
+                                                         : m * std::log(fit.squares / m);
   Json json{{"values", count}, {"data", fit.data}, {"deviance", deviance}, {"aic", deviance + 2 * count}};
   json["aicc"] =
       m > count + 1 ? Json(deviance + 2 * count + 2 * count * (count + 1) / (m - count - 1)) : Json(nullptr);
@@ -68,7 +71,7 @@ Json describe_information(const FittedDesign& fit, double values) {
 
 Json describe_sensitivity(const Study& study, const StudyObjective& objective, const FittedDesign& fit) {
   const DesignSpace& space = objective.space();
-  const std::vector<Eigen::MatrixXd>& parts = objective.experiment_factors();
+  const std::vector<Eigen::MatrixXd>& parts = fit.factors.experiments;
   const std::vector<double> values = space.values(fit.x), slope = slopes(study, space, fit.x);
   const std::size_t n = values.size();
   std::vector<double> information(n, 0.0);
@@ -94,9 +97,9 @@ Json describe_sensitivity(const Study& study, const StudyObjective& objective, c
 Json describe_cross_validation(const Study& study, const StudyObjective& objective, const FittedDesign& fit) {
   std::vector<Eigen::MatrixXd> parts;
   std::vector<std::size_t> numbers;
-  for (std::size_t e = 0; e < objective.experiment_factors().size(); ++e)
-    if (objective.experiment_factors()[e].size() > 0) {
-      parts.push_back(objective.experiment_factors()[e]);
+  for (std::size_t e = 0; e < fit.factors.experiments.size(); ++e)
+    if (fit.factors.experiments[e].size() > 0) {
+      parts.push_back(fit.factors.experiments[e]);
       numbers.push_back(e);
     }
   if (parts.size() < 2) return nullptr;
@@ -120,12 +123,21 @@ Json describe_cross_validation(const Study& study, const StudyObjective& objecti
   json["data"] = data;
   json["chi_squared"] = squares;
   json["predicted"] = is_whole ? Json(predicted) : Json(nullptr);
+  if (fit.has_estimated_deviations()) {
+    double deviance = predicted;
+    for (const std::size_t e : numbers) {
+      const std::vector<GlobalIndex> of_factors = objective.data_of_factors_in(e);
+      for (std::size_t k = 0; k < of_factors.size(); ++k)
+        deviance += 2 * static_cast<double>(of_factors[k]) * std::log(fit.deviations.values[k]);
+    }
+    json["deviance"] = is_whole ? Json(deviance) : Json(nullptr);
+  }
   return json;
 }
 
 Json describe_next_experiments(const Study& study, StudyObjective& objective, const FittedDesign& fit,
                                const inverse::Uncertainty& uncertainty) {
-  const std::vector<CandidateFactor> candidates = objective.candidate_factors(fit.x);
+  const std::vector<CandidateFactor> candidates = objective.candidate_factors(fit.x, fit.deviations.values);
   const DesignSpace& space = objective.space();
   const Eigen::Index n = std::ssize(fit.x);
   const std::vector<bool> held = held_variables(space, fit.x);
@@ -136,8 +148,8 @@ Json describe_next_experiments(const Study& study, StudyObjective& objective, co
     Json entry{{"experiment", study.experiments[candidate.experiment].name}};
     double nats = -HUGE_VAL;
     if (candidate.failure.empty()) {
-      const inverse::Gain gain = inverse::information_gain(fit.factor.topLeftCorner(n, n), candidate.factor,
-                                                           ranges, held, uncertainty.variance);
+      const inverse::Gain gain = inverse::information_gain(
+          fit.factors.all.topLeftCorner(n, n), candidate.factor, ranges, held, uncertainty.variance);
       nats = gain.nats;
       entry["gain"] = nats;
       entry["data"] = objective.num_data_of(candidate.experiment);
@@ -218,9 +230,11 @@ Json write_bands(const parallel::Communicator& world, const Study& study, StudyO
   for (const auto& spec : study.objectives) {
     const ExperimentBands& of = bands[spec->experiment];
     const std::size_t term = next[spec->experiment]++;
+    const double factor =
+        spec->sd_factor && fit.has_estimated_deviations() ? fit.deviations.values[*spec->sd_factor] : 1;
     for (const BandRow& row : of.rows) {
       if (row.term != term) continue;
-      const double noise = s * row.sd, both = std::hypot(row.deviation, noise);
+      const double noise = s * factor * row.sd, both = std::hypot(row.deviation, noise);
       text += fmt::format("{},{},{},{},{:.12g},{},{:.12g},{:.12g},{:.6g},{:.9g},{:.9g},{:.9g},{:.9g}\n",
                           quoted_cell(spec->name), quoted_cell(study.experiments[spec->experiment].name),
                           quoted_cell(row.point), quoted_cell(row.component), row.time, row.line,

@@ -51,12 +51,12 @@ inverse::FitSolution solution_of(const DesignSpace& space, const FittedDesign& f
   const Eigen::Index n = std::ssize(fit.x);
   const Eigen::Map<const Eigen::VectorXd> unit(variables.unit.data(), n);
   inverse::FitSolution solution;
-  solution.factor = fit.factor.topLeftCorner(n, n) * unit.asDiagonal();
-  if (fit.data_factor.size() > 0)
-    solution.data_factor = fit.data_factor.topLeftCorner(n, n) * unit.asDiagonal();
+  solution.factor = fit.factors.all.topLeftCorner(n, n) * unit.asDiagonal();
+  solution.data_factor = fit.factors.data.topLeftCorner(n, n) * unit.asDiagonal();
   solution.squares = fit.squares;
   solution.data_count = fit.data;
   solution.has_deviations = fit.is_chi_squared;
+  solution.deviation_freedom = fit.deviations.of_variables;
   solution.ranges = space.ranges(fit.x);
   for (Eigen::Index i = 0; i < n; ++i) {
     solution.at_bound.push_back(fit.x[i] <= variables.lower[i] || fit.x[i] >= variables.upper[i]);
@@ -119,6 +119,27 @@ std::string name_of_value(const Study& study, const Block& block, std::size_t i)
 
 inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit) {
   return inverse::estimate_uncertainty(solution_of(space, fit));
+}
+
+Json describe_sd_factors(const Study& study, const StudyObjective& objective, const FittedDesign& fit) {
+  const std::vector<GlobalIndex> data = objective.data_of_factors();
+  Json result;
+  for (std::size_t k = 0; k < study.sd_factors.size(); ++k) {
+    const double s = fit.deviations.values[k], freedom = fit.deviations.degrees_of_freedom[k];
+    const auto end = [&](double probability) {
+      return s * std::sqrt(freedom / inverse::chi_squared_quantile(probability, freedom));
+    };
+    Json& entry = result[study.sd_factors[k]];
+    entry = {{"value", s},
+             {"sd", s / std::sqrt(2 * freedom)},
+             {"interval", {end(0.975), end(0.025)}},
+             {"data", data[k]},
+             {"degrees_of_freedom", freedom}};
+    for (const auto& spec : study.objectives)
+      if (spec->sd_factor == static_cast<int>(k) && objective.dropped()[spec->experiment] == 0)
+        entry["objectives"].push_back(spec->name);
+  }
+  return result;
 }
 
 bool is_without_data(const DesignSpace& space, const FittedDesign& fit) {
@@ -249,7 +270,6 @@ Json write_profiles(const parallel::Communicator& world, const Study& study, Stu
                     const FittedDesign& fit) {
   const DesignSpace& space = objective.space();
   const inverse::Uncertainty uncertainty = uncertainty_of(space, fit);
-  const double level = uncertainty.variance * uncertainty.quantile * uncertainty.quantile;
   inverse::DesignVariables variables = space.variables();
   variables.start = fit.x;
   objective.use_residuals();
@@ -259,6 +279,10 @@ Json write_profiles(const parallel::Communicator& world, const Study& study, Stu
     const ParameterSpec& spec = study.parameters[parameter];
     for (std::size_t i = 0; i < block.size(); ++i) {
       const std::string name = name_of_value(study, block, i);
+      const double q = uncertainty.quantile;
+      const double level = fit.has_estimated_deviations()
+                               ? inverse::deviance_rise(fit.deviations, block.first + i, q)
+                               : uncertainty.variance * q * q;
       try {
         const inverse::Profile profile =
             inverse::find_profile(world, objective, variables, block.first + i, level);

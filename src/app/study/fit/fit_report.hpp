@@ -41,11 +41,16 @@ private:
 /// The end of a least-squares fit of a study, as statistics see it.
 struct FittedDesign {
   std::vector<double> x;       ///< variables of DesignSpace
-  Eigen::MatrixXd factor;      ///< of [dr/dx r], (n + 1) x (n + 1), priors included
-  Eigen::MatrixXd data_factor; ///< of [dr/dx r] without priors
+  StudyFactors factors;        ///< of [dr/dx r]
+  double objective = 0;        ///< its value there
   double squares = 0;          ///< |r|^2, priors included
   GlobalIndex data = 0;        ///< number of residuals, priors included
   bool is_chi_squared = false; ///< |r|^2 is the chi^2 of data in their standard deviations
+  /// Factors on standard deviations of data, which r is over, where these were estimated; the objective is
+  /// then their deviance.
+  inverse::DeviationFactors deviations = {};
+
+  bool has_estimated_deviations() const { return !deviations.values.empty(); }
 };
 
 /// The only value, or the i-th of several, of the parameter of a block, as reports name it.
@@ -58,6 +63,11 @@ inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign
 /// The statistics of a fit where none of the free variables changes a residual: infinite deviations, and
 /// every variable is a direction that the data leave open.
 inverse::Uncertainty uncertainty_without_data(const DesignSpace& space, const FittedDesign& fit);
+/// The factors on standard deviations of data that were estimated, by name: the member `sd_factors` of
+/// fit.json. Their intervals are those of a chi^2 distribution of (m_k - n_k) s_k^2 / sigma_k^2. Not
+/// collective.
+Json describe_sd_factors(const Study& study, const StudyObjective& objective, const FittedDesign& fit);
+
 /// Whether none of the free variables changes a residual.
 bool is_without_data(const DesignSpace& space, const FittedDesign& fit);
 

@@ -100,7 +100,10 @@ JudgedSquares judged_squares(const Study& study, const std::vector<ExperimentRes
     result.outlier_squares += found.outlier_squares;
     result.outliers += found.outliers;
   });
-  if (!fit.is_chi_squared)
+  if (fit.has_estimated_deviations())
+    result.why_not = "how well the model fits is not judged: standard deviations of data were estimated from "
+                     "what it leaves of them";
+  else if (!fit.is_chi_squared)
     result.why_not = "how well the model fits is not judged: the objective is not the chi^2 of data in their "
                      "standard deviations, each counted once";
   else if (static_cast<double>(result.data - result.outliers) <= values)

@@ -81,9 +81,9 @@ void warn_of_outliers(const Study& study, const std::vector<ExperimentResiduals>
         advice = "; it stands alone: correct the row or take it out, or give the objective a `loss`";
       ++shown;
       warnings.add({"outlier",
-                    fmt::format("'{}': {}{} at {:g} s is {:.3g} standard deviations off{}", spec.name,
+                    fmt::format("'{}': {}{} at {:g} {} is {:.3g} standard deviations off{}", spec.name,
                                 one.point.empty() ? "" : one.point + ", ", one.component, one.time,
-                                one.residual, advice),
+                                study.units.time, one.residual, advice),
                     place_of(spec, one)});
     }
     if (shown < found.outliers)
@@ -100,7 +100,7 @@ void warn_of_mixed_deviations(const Study& study, const std::vector<bool>& has_d
   bool some_have = false;
   for (std::size_t k = 0; k < has_deviations.size(); ++k) some_have |= is_data(k) && has_deviations[k];
   for (std::size_t k = 0; some_have && k < has_deviations.size(); ++k)
-    if (const ObjectiveSpec& spec = *study.objectives[k]; is_data(k) && !has_deviations[k])
+    if (const ObjectiveSpec& spec = *study.objectives[k]; is_data(k) && !has_deviations[k] && !spec.sd_factor)
       warnings.add(
           {"missing_sd",
            fmt::format("'{}' has data without `sd`, which count as if it were 1 SI unit, beside others "
@@ -251,6 +251,12 @@ std::vector<std::string> fit_table(const Study& study, const Json& result) {
                       i < bounds.size() && bounds[i].get<bool>() ? ", at its bound" : ""));
     }
   }
+  for (const std::string& name : study.sd_factors)
+    if (result.contains("sd_factors"))
+      if (const Json& entry = result["sd_factors"][name]; entry.contains("value"))
+        lines.push_back(
+            fmt::format("  {} (sd_factor) = {}", name,
+                        value_with_deviation(entry["value"].get<double>(), entry["sd"].get<double>())));
   return lines;
 }
 

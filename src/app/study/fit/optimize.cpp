@@ -95,6 +95,7 @@ public:
     require_squares_of_peaks();
     watch_quality();
     if (method_ == linalg::DescentMethod::gauss_newton) objective_.use_residuals();
+    if (!study.sd_factors.empty()) objective_.estimate_sd_factors();
     log_info(fmt::format("{} values of {} parameters, {} experiments in {} groups of ranks, {}",
                          objective_.space().num_values(), study.parameters.size(), study.experiments.size(),
                          num_groups(), name_of(method_)));
@@ -352,8 +353,8 @@ private:
 
   /// Adds the statistics of a sum of squares: of few variables by its factor, of fields by their posterior.
   JudgedSquares add_statistics(const Descent& fit, Json& json) {
-    FittedDesign design{fit.x, {}, {}, fit.objective, objective_.num_data(), objective_.is_chi_squared()};
-    JudgedSquares squares{fit.objective,
+    FittedDesign design = fitted_design(fit);
+    JudgedSquares squares{design.squares,
                           design.data,
                           0,
                           0,
@@ -361,13 +362,16 @@ private:
                           "how well the model fits is not judged: its residuals cannot be had"};
     warn_of_mixed_deviations(study_, objective_.has_deviations(), warnings_);
     unless_impossible("analysis of the residuals", [&] {
-      const std::vector<ExperimentResiduals> residuals = objective_.residuals(fit.x);
+      const std::vector<ExperimentResiduals> residuals =
+          objective_.residuals(fit.x, design.deviations.values);
       json["residuals"] = describe_residuals(study_, residuals);
       squares = judged_squares(study_, residuals, values_of_objectives(fit), design, num_free(fit.x));
       warn_of_outliers(study_, residuals, warnings_);
       const std::string warning = suspicious_residuals(study_, residuals);
       if (!warning.empty()) warnings_.add({"runs", warning, ""});
     });
+    if (design.has_estimated_deviations())
+      json["sd_factors"] = describe_sd_factors(study_, objective_, design);
     const bool is_few = objective_.has_few_variables();
     if (!is_few && objective_.prior().has_fields()) judge_fields(fit, squares, json);
     json["chi_squared"] = squares.chi_squared;
@@ -376,6 +380,16 @@ private:
     if (design.is_chi_squared && static_cast<double>(squares.data - squares.outliers) <= squares.values)
       warnings_.add({"too_few_data", squares.why_not, ""});
     return squares;
+  }
+
+  /// The end of a descent, and what of its standard deviations was estimated.
+  FittedDesign fitted_design(const Descent& fit) {
+    FittedDesign design{
+        fit.x, {}, fit.objective, fit.objective, objective_.num_data(), objective_.is_chi_squared()};
+    if (!objective_.estimates_sd_factors()) return design;
+    design.deviations = objective_.sd_factors(fit.x);
+    design.squares = objective_.factors(fit.x, design.deviations.values).all.rightCols(1).squaredNorm();
+    return design;
   }
 
   /// The posterior of fields, and the squares by which they are judged: those of the data next to the numbers
@@ -401,8 +415,7 @@ private:
     if (!spec.intervals && spec.profile.empty()) return;
     unless_impossible("intervals", [&] {
       const DesignSpace& space = objective_.space();
-      design.factor = objective_.factor(design.x);
-      design.data_factor = objective_.data_factor(design.x);
+      design.factors = objective_.factors(design.x, design.deviations.values);
       const inverse::Uncertainty uncertainty = is_without_data(space, design)
                                                    ? uncertainty_without_data(space, design)
                                                    : uncertainty_of(space, design);

@@ -260,13 +260,15 @@ std::string validate_study(const parallel::Communicator& comm, const std::filesy
   for (const std::string& warning : loaded.warnings) log_warning(warning);
   const std::vector<ObjectiveKind> kinds =
       GradientRun(comm, study, std::move(loaded.scenes), interrupts).check_start();
+  require_sd_factors(study, kinds);
   std::string text = fmt::format("{}: valid, {} experiments, {} parameters, {} objectives\n", path.string(),
                                  study.experiments.size(), study.parameters.size(), study.objectives.size());
   for (std::size_t e = 0; e < kinds.size(); ++e)
-    text += fmt::format(
-        "  {}{}: {}\n", study.experiments[e].name, study.experiments[e].is_candidate ? " (candidate)" : "",
-        kinds[e].why_not_least_squares.empty() ? fmt::format("a sum of squares of {} data", kinds[e].num_data)
-                                               : "no sum of squares: " + kinds[e].why_not_least_squares);
+    text += fmt::format("  {}{}: {}\n", study.experiments[e].name,
+                        study.experiments[e].is_candidate ? " (candidate)" : "",
+                        kinds[e].why_not_least_squares.empty()
+                            ? fmt::format("a sum of squares of {} data", kinds[e].num_data())
+                            : "no sum of squares: " + kinds[e].why_not_least_squares);
   return comm.rank() == 0 ? text : std::string();
 }
 

@@ -198,13 +198,32 @@ objectives::RobustLoss loss_from(const Item& entry, const ObjectiveType& type) {
   return result;
 }
 
-std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Study& study) {
+/// The index of a factor on standard deviations, which is new or that of an earlier objective, too.
+int sd_factor_from(const Item& entry, const ObjectiveType& type, Study& study) {
+  const Item name = entry["sd_factor"];
+  if (name.text().empty()) name.fail("must not be empty: objectives with the same name share a factor");
+  if (!type.observes)
+    name.fail(std::string(type.name) +
+              " is not compared with data, whose standard deviations it is the factor "
+              "of; leave it out");
+  if (entry.has("loss"))
+    name.fail("does not go with a `loss`, whose width is in standard deviations that are known: keep one of "
+              "them, the loss where the file has a good `sd`");
+  if (entry["power"].number() != 1 || entry["weight"].number() != 1)
+    name.fail("says how much the data count, as `weight` and `power` would: leave these out");
+  const auto found = std::ranges::find(study.sd_factors, name.text());
+  if (found != study.sd_factors.end()) return static_cast<int>(found - study.sd_factors.begin());
+  study.sd_factors.push_back(name.text());
+  return static_cast<int>(std::ssize(study.sd_factors)) - 1;
+}
+
+std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, Study& study) {
   const ObjectiveType& type = *find_objective_type(entry["type"].text());
   if (entry.has("time") && !type.takes_time())
     entry["time"].fail(std::string(type.name) +
                        " is one of rest shapes and materials, which do not change in time; leave `time` out");
-  check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power", "loss"}, type.takes(),
-             type.needs());
+  check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power", "loss", "sd_factor"},
+             type.takes(), type.needs());
   const int experiment = experiment_of(entry, study);
   std::optional<objectives::TimeSelection> time;
   const bool once = entry.has("time") && asks_for_observations(entry["time"]);
@@ -225,16 +244,33 @@ std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Stu
   objective->time = std::move(time);
   objective->once_per_observation = once;
   if (entry.has("loss")) objective->loss = loss_from(entry, type);
+  if (entry.has("sd_factor")) objective->sd_factor = sd_factor_from(entry, type, study);
   if (type.uses_markers && study.markers.empty())
     entry.fail("the study has no `markers`; say where each marker of the CSV file sits: {\"name\": .., "
                "\"body\": .., \"rest\": [x, y, z]}");
   return objective;
 }
 
+/// Of data that have not been measured yet, only the factor of others can be known.
+void require_fitted_factor(const Item& name, int factor, const Study& study) {
+  const auto is_fitted = [&](const auto& other) {
+    return other->sd_factor == factor && !study.experiments[other->experiment].is_candidate;
+  };
+  if (std::ranges::none_of(study.objectives, is_fitted))
+    name.fail("'" + name.text() +
+              "' is a factor of candidates alone, which have no data to estimate it from; "
+              "take that of an objective of the fit, or leave it out and give the `sd` to be "
+              "expected");
+}
+
 void build_objectives(const Item& list, Study& study) {
   const auto entries = list.items();
   unique_names(entries, "objective");
   for (const Item& entry : entries) study.objectives.push_back(objective_from(entry, study));
+  for (std::size_t k = 0; k < entries.size(); ++k)
+    if (const ObjectiveSpec& spec = *study.objectives[k];
+        spec.sd_factor && study.experiments[spec.experiment].is_candidate)
+      require_fitted_factor(entries[k]["sd_factor"], *spec.sd_factor, study);
 }
 
 StudyFile study_from(Document document) {

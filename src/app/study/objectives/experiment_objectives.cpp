@@ -98,15 +98,23 @@ Observation<dim>::Observation(const OpenObjectives<dim>& opened, const Observabl
 
 template <int dim>
 ObjectiveKind Observation<dim>::kind() const {
-  GlobalIndex data = 0;
-  for (std::size_t state = 0; is_least_squares() && state < times_.size(); ++state)
-    objectives::for_each_residual_term<dim>(
-        objectives, state, composition,
-        [&](const auto& objective, double) { data += objective.num_data(times_[state]); });
-  std::vector<bool> has_deviations;
-  for (const auto& objective : objectives) has_deviations.push_back(objective->has_deviations());
-  return {objectives::why_not_least_squares<dim>(objectives, composition),
-          objectives::is_chi_squared<dim>(objectives, composition), comm_.sum(data), has_deviations};
+  ObjectiveKind kind{objectives::why_not_least_squares<dim>(objectives, composition),
+                     objectives::is_chi_squared<dim>(objectives, composition),
+                     {},
+                     {},
+                     {}};
+  for (std::size_t k = 0; k < objectives.size(); ++k) {
+    kind.has_deviations.push_back(objectives[k]->has_deviations());
+    kind.counts_once.push_back(composition.counts_once(k));
+    GlobalIndex data = 0, fitted = 0;
+    for (std::size_t state = 0; is_least_squares() && state < times_.size(); ++state) {
+      if (composition.residual_factor(k, state) == 0) continue;
+      data += static_cast<GlobalIndex>(objectives[k]->num_data(times_[state]));
+      fitted += objectives[k]->num_fitted_along(times_[state]);
+    }
+    kind.data_of.push_back(comm_.sum(data) - fitted);
+  }
+  return kind;
 }
 
 template <int dim>

@@ -109,10 +109,9 @@ private:
       if (t < states.front() - slack || t > states.back() + slack) continue;
       const double step = (t - time.t0) / time.dt;
       if (std::abs(std::round(step) - step) * time.dt > slack)
-        throw InputError(where.of("target"),
-                         "there is an observation at " + nlohmann::json(t).dump() +
-                             " s, between two states, and forces are known at states only; "
-                             "choose steps that end at the observations");
+        throw InputError(where.of("target"), "there is an observation at t = " + nlohmann::json(t).dump() +
+                                                 ", between two states, and forces are known at states only; "
+                                                 "choose steps that end at the observations");
     }
   }
 
@@ -125,9 +124,9 @@ private:
           track.at(travel(t));
         } catch (const InputError& missing) {
           throw InputError(where.of("target"),
-                           std::string(missing.what()) + ", and the support is there at " +
-                               nlohmann::json(t).dump() +
-                               " s; add observations, or look at other states with `time`");
+                           std::string(missing.what()) +
+                               ", and the support is there at t = " + nlohmann::json(t).dump() +
+                               "; add observations, or look at other states with `time`");
         }
   }
 

@@ -85,6 +85,13 @@ std::vector<Key> shared_objective_keys() {
        .range = positive,
        .doc = "k, in standard deviations: with these values a fit to noise alone is 95 % as exact as least "
               "squares."},
+      {.pattern = "/objectives/*/sd_factor",
+       .types = text,
+       .implied = "none",
+       .doc =
+           "The standard deviations of its data, `sd` of the file or 1 in the unit of what is observed, are "
+           "known but for a factor of this name, which `recoil optimize` estimates with the parameters; "
+           "objectives with the same name share it, see [below](#unknown-standard-deviations)."},
       time_key,
       {.pattern = "/objectives/*/time/steps",
        .types = list,

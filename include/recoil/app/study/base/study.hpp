@@ -178,6 +178,7 @@ public:
   std::optional<objectives::TimeSelection> time; ///< empty: not written; see observed_times()
   bool once_per_observation = false;             ///< {"times": "data"}, in place of `time`
   std::optional<objectives::RobustLoss> loss;    ///< in place of the squares of data
+  std::optional<int> sd_factor;                  ///< of its data: index in Study::sd_factors
   Places where;
 
   virtual ~ObjectiveSpec() = default;
@@ -265,6 +266,8 @@ struct Study {
   std::vector<Experiment> experiments;
   std::vector<ParameterSpec> parameters;
   std::vector<std::shared_ptr<const ObjectiveSpec>> objectives;
+  /// Names of factors on standard deviations that a fit estimates, in the order of the objectives.
+  std::vector<std::string> sd_factors;
   std::vector<MarkerSpec> markers;
   SweepSpec sweep;
   CheckSpec check;

@@ -75,7 +75,8 @@ struct ProductSum {
 /// What tangent-linear sweeps through that run have come to.
 struct ExperimentFactor {
   static constexpr const char* what = "factor";
-  /// The upper triangular factor of [dr/dx r], r the residuals and x the variables, column by column.
+  /// The upper triangular factors of [dr/dx r], r the residuals and x the variables, column by column: one of
+  /// all data, or one of each part of them that shares a factor on its standard deviations.
   std::vector<double> columns;
   std::string failure; ///< why there is none; empty if there is one
   double seconds = 0;

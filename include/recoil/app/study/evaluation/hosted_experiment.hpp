@@ -12,6 +12,7 @@
 #include "recoil/app/study/evaluation/experiment_groups.hpp"
 #include "recoil/app/study/evaluation/residual_report.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
+#include "recoil/app/study/objectives/sd_factors.hpp"
 
 namespace recoil::app {
 
@@ -47,8 +48,9 @@ public:
   /// dJ/d(values), num_values() numbers, by a reverse sweep through the run there, which is made if it is not
   /// the last one.
   ExperimentGradient sweep(const DesignSpace& space, std::span<const double> values);
-  /// The upper triangular factor of [dr/dx r], n + 1 by n + 1 with n = num_variables(), r the residuals with
-  /// J = |r|^2, by tangent-linear sweeps. Columns of variables that the experiment does not know are zero.
+  /// The upper triangular factors of [dr/dx r], n + 1 by n + 1 with n = num_variables(), r the residuals with
+  /// J = |r|^2, by tangent-linear sweeps: one for each of sd_factors_in(). Columns of variables that the
+  /// experiment does not know are zero.
   /// @pre the objective is a sum of squares, here and below.
   ExperimentFactor factorise(const DesignSpace& space, std::span<const double> x);
   /// r at the variables x, of all ranks: by rising time of their observations, then by objective, point and
@@ -69,7 +71,9 @@ public:
   ExperimentBands bands(const DesignSpace& space, std::span<const double> x, const Eigen::MatrixXd& root);
 
   /// What is left of the observations there.
-  ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
+  /// @param sd_factors those of the study; empty: standard deviations are taken as they are stated.
+  ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values,
+                                std::span<const double> sd_factors);
 
 private:
   inverse::KnownRun find_known_run(const inverse::ForwardProblem& problem) const;
@@ -80,6 +84,12 @@ private:
     std::vector<std::size_t> variables;
   };
   Directions directions(const DesignSpace& space, std::span<const double> x);
+  /// This rank's rows of [dr/dx r] of data that share a factor on their standard deviations.
+  struct RowsOfFactor {
+    std::vector<std::vector<double>> columns;
+    std::vector<double> residuals;
+  };
+  std::vector<RowsOfFactor> divide(std::vector<std::vector<double>> columns, std::vector<double> residuals);
   std::vector<double> gather_rows(const std::vector<std::vector<double>>& columns);
 
   const parallel::Communicator& comm_;
@@ -87,8 +97,10 @@ private:
   inverse::ReducedObjective objective_;
   std::filesystem::path known_runs_;
   std::string near_;
-  std::vector<std::vector<std::size_t>> numbers_;     ///< of DesignSpace, per field and entry
-  std::optional<std::vector<std::size_t>> row_order_; ///< of all residuals, once they are asked for
+  std::vector<std::vector<std::size_t>> numbers_;       ///< of DesignSpace, per field and entry
+  std::optional<std::vector<std::size_t>> row_order_;   ///< of all residuals, once they are asked for
+  std::vector<int> sd_factors_, parts_;                 ///< sd_factors_of_terms(), sd_factors_in()
+  std::optional<std::vector<std::size_t>> part_of_row_; ///< index in parts_, once it is asked for
 };
 
 } // namespace recoil::app

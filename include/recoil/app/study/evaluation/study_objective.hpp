@@ -12,6 +12,7 @@
 
 #include "recoil/app/study/evaluation/hosted_experiment.hpp"
 #include "recoil/base/timer.hpp"
+#include "recoil/inverse/deviation_factors.hpp"
 #include "recoil/inverse/optimize.hpp"
 
 namespace recoil::app {
@@ -21,6 +22,13 @@ struct CandidateFactor {
   int experiment = 0;
   Eigen::MatrixXd factor;
   std::string failure; ///< why there is none; empty if there is
+};
+
+/// The factors of [dr/dx r] at a design, n + 1 columns each.
+struct StudyFactors {
+  Eigen::MatrixXd all;                      ///< what is known beforehand included
+  Eigen::MatrixXd data;                     ///< without that
+  std::vector<Eigen::MatrixXd> experiments; ///< of size 0 for those that have no part in it
 };
 
 /// The sum of the objectives of all experiments of a study as a function of what an optimiser sees of their
@@ -76,7 +84,20 @@ public:
   /// From now on gradients come from residuals, and the Hessian is that of Gauss-Newton: as a matrix, from
   /// the factor(), or without few variables by products. @pre is_least_squares().
   void use_residuals() { uses_residuals_ = true; }
-  void use_residuals_like(const StudyObjective& other) { uses_residuals_ = other.uses_residuals_; }
+  void use_residuals_like(const StudyObjective& other) {
+    uses_residuals_ = other.uses_residuals_;
+    estimates_factors_ = other.estimates_factors_;
+  }
+  /// From now on the objective is the deviance of data whose standard deviations have the unknown factors s_k
+  /// of the study: the sum of inverse::concentrated_deviance() over these, and of the chi^2 of all other data
+  /// and what is known beforehand. Gradients come from residuals, which are over s_k, s_k^2 = chi_k^2 / m_k
+  /// there; value() and factor() then throw InputError for a factor whose data could be met exactly,
+  /// Error where they are. @throws InputError where the objective is not that, or has too many variables.
+  void estimate_sd_factors();
+  bool estimates_sd_factors() const { return estimates_factors_; }
+  /// Those at x from what is left of the data, by inverse::estimate_deviation_factors(). @pre they are
+  /// estimated.
+  inverse::DeviationFactors sd_factors(std::span<const double> x);
   /// Why the objective is no sum of squares; empty if it is one.
   const std::string& why_not_least_squares() const { return not_squares_; }
   /// Whether it is the chi^2 of data, in their standard deviations, each of which counts once.
@@ -96,24 +117,19 @@ public:
   const inverse::GaussianPrior& prior() const { return prior_; }
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
-  /// The factor of the data without what is known beforehand.
-  const Eigen::MatrixXd& data_factor(std::span<const double> x) {
-    factor(x);
-    return data_factor_;
-  }
-  /// The factors of [dr/dx r] of the experiments at the x of the last factor(), of size 0 for those that have
-  /// no part in it.
-  const std::vector<Eigen::MatrixXd>& experiment_factors() const { return experiment_factors_; }
+  /// All factors at x, with these factors on standard deviations where they are estimated.
+  StudyFactors factors(std::span<const double> x, std::span<const double> sd_factors);
   /// The rows [dr/dx r] of what is known beforehand; none without priors.
   Eigen::MatrixXd prior_factor(std::span<const double> x) const;
-  /// The factors of the candidates for the next experiment at x, which are run there.
-  std::vector<CandidateFactor> candidate_factors(std::span<const double> x);
+  /// The factors of the candidates for the next experiment at x, which are run there; as factors().
+  std::vector<CandidateFactor> candidate_factors(std::span<const double> x,
+                                                 std::span<const double> sd_factors);
   /// What the observations are at x, and how well that is known by a covariance root W W' of the variables;
   /// nothing of experiments that were dropped. @throws Error where an experiment fails.
   std::vector<ExperimentBands> bands(std::span<const double> x, const Eigen::MatrixXd& root);
-  /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
-  /// where an experiment fails. @pre it is a sum of squares.
-  std::vector<ExperimentResiduals> residuals(std::span<const double> x);
+  /// What is left of the observations at x, by experiment; nothing of those that were dropped. As factors().
+  /// @throws Error where an experiment fails. @pre it is a sum of squares.
+  std::vector<ExperimentResiduals> residuals(std::span<const double> x, std::span<const double> sd_factors);
   /// r with J = |r|^2: the residuals of the experiments in the order of the study, each in that of
   /// HostedExperiment::find_residuals(), then those of what is known beforehand. The same rows at all x;
   /// those of observations are in the same order on any number of ranks. @throws Error where an experiment
@@ -127,7 +143,11 @@ public:
   /// How many data the sum of squares has.
   GlobalIndex num_data() const;
   /// How many of them an experiment has, one without part in the sum included.
-  GlobalIndex num_data_of(std::size_t experiment) const { return kinds_[experiment].num_data; }
+  GlobalIndex num_data_of(std::size_t experiment) const { return kinds_[experiment].num_data(); }
+  /// How many have each factor on standard deviations.
+  std::vector<GlobalIndex> data_of_factors() const { return data_of_sd_factors(study_, kinds_, dropped_); }
+  /// How many of those the experiment has.
+  std::vector<GlobalIndex> data_of_factors_in(std::size_t experiment) const;
   /// Whether the data of the objectives have standard deviations, by objective.
   std::vector<bool> has_deviations() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
@@ -177,7 +197,14 @@ private:
   void keep_sum(std::span<const double> design, const ProductSum& sum);
   void count_sweeps(std::span<const double> seconds);
   template <class Result, class Work>
-  std::vector<Result> look_at(const char* what, std::span<const double> x, Work work);
+  std::vector<Result> look_at(const char* what, std::span<const double> x, Work work,
+                              std::span<const double> more = {});
+  double deviance() const;
+  Eigen::MatrixXd weighed_part(int experiment, std::span<const double> columns,
+                               std::span<const double> sd_factors) const;
+  std::vector<inverse::DeviationGroup> groups_of_factors() const;
+  void require_more_data_than_variables(std::span<const inverse::DeviationGroup> groups) const;
+  StudyFactors weigh(std::span<const double> x, std::span<const double> sd_factors) const;
   template <class Result>
   void require_all(const char* what, const std::vector<Result>& results) const;
 
@@ -203,14 +230,14 @@ private:
   std::vector<double> run_at_;    ///< the design of the last value()
   std::vector<int> runs_;         ///< the groups that hold the runs there; -1: none
   std::vector<int> first_groups_; ///< by experiment: the group that has read its meshes
-  bool is_frozen_ = false, uses_residuals_ = false, follows_paths_ = false;
+  bool is_frozen_ = false, uses_residuals_ = false, estimates_factors_ = false, follows_paths_ = false;
   std::vector<double> path_start_;   ///< a design
   std::vector<ObjectiveKind> kinds_; ///< by experiment
   std::string not_squares_;
-  Eigen::MatrixXd factor_, data_factor_;
-  std::vector<double> factor_at_; ///< the design of factor_
-  std::vector<Eigen::MatrixXd> experiment_factors_;
-  std::vector<char> dropped_; ///< by experiment; candidates never have a part
+  StudyFactors factors_;
+  std::vector<double> factor_at_;                       ///< the design of factors_
+  std::vector<std::vector<double>> experiment_columns_; ///< ExperimentFactor::columns there
+  std::vector<char> dropped_;                           ///< by experiment; candidates never have a part
   inverse::GaussianPrior prior_;
   bool has_bounds_ = false;
   Totals totals_;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,10 +37,16 @@ std::vector<double> observed_state_times(const TimeSpec& time);
 struct ObjectiveKind {
   std::string why_not_least_squares; ///< empty: it is a sum of squares
   bool is_chi_squared = false;       ///< of data in their standard deviations
-  GlobalIndex num_data = 0;          ///< of a sum of squares
   std::vector<bool> has_deviations;  ///< by objective: it is of data with standard deviations
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveKind, why_not_least_squares, is_chi_squared, num_data,
-                                 has_deviations)
+  std::vector<bool> counts_once;     ///< by objective: each datum does
+  /// By objective: how many data a sum of squares has, less what is fitted to them alone
+  /// (objectives::Objective::num_fitted_along()).
+  std::vector<GlobalIndex> data_of;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveKind, why_not_least_squares, is_chi_squared, has_deviations,
+                                 counts_once, data_of)
+
+  /// Over all objectives.
+  GlobalIndex num_data() const { return std::accumulate(data_of.begin(), data_of.end(), GlobalIndex(0)); }
 };
 
 /// What the residuals of an experiment are of.
@@ -54,6 +61,7 @@ struct ResidualRows {
     bool counts_once = true;     ///< else a sum over time weighs or interpolates the observations
     bool has_deviations = false; ///< of the data
     std::optional<objectives::RobustLoss> loss = {};
+    double sd_factor = 1; ///< by which the standard deviations of the data are multiplied
   };
   std::vector<Row> rows; ///< of this rank, in the order of its residuals
   std::vector<Term> terms;

@@ -15,9 +15,9 @@ namespace recoil::app {
 struct ObjectiveType {
   const char* name;
   const char* doc;
-  /// Its keys, in the order of the documentation, beside `name`, `type`, `experiment`, `weight`, `power` and
-  /// `loss`. Types may share a key: then range and choices are the same, while types, unit and text may
-  /// differ.
+  /// Its keys, in the order of the documentation, beside `name`, `type`, `experiment`, `weight`, `power`,
+  /// `loss` and `sd_factor`. Types may share a key: then range and choices are the same, while types, unit
+  /// and text may differ.
   std::vector<Key> keys;
   /// Reads the values of these keys from an entry that has been checked against them.
   std::unique_ptr<ObjectiveSpec> (*read)(const Item& entry);
