@@ -185,7 +185,7 @@ ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std
     progress_.show(remaining);
     if (const std::string fault = solver_.fault(); !fault.empty()) {
       failure =
-          fmt::format("after step {} at t = {:g} s {}", solver_.step(), solver_.time(), name_options(fault));
+          fmt::format("after step {} at t = {:g} {}", solver_.step(), solver_.time(), name_options(fault));
       code = ExitCode::no_solution;
       break;
     }

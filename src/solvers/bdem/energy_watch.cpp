@@ -51,14 +51,14 @@ double EnergyWatch::fed(const ParticleLedger& ledger) const {
 std::string EnergyWatch::of_feeding(const ParticleLedger& ledger, const BondedParticlesOptions& options,
                                     double sub_step) const {
   const std::string of =
-      fmt::format("the integrator has fed {:.3g} J into the run, {:.3g} % of all energy that it has held "
+      fmt::format("the integrator has fed {:.3g} into the run, {:.3g} % of all energy that it has held "
                   "(dissipated_integrator in ledger.csv)",
                   -ledger.dissipated_integrator, 100 * fed(ledger));
   if (options.integrator == ParticleIntegrator::leapfrog)
-    return of + fmt::format("; leapfrog does so in sub-steps that are too long, of {:.3g} s here: lower "
+    return of + fmt::format("; leapfrog does so in sub-steps that are too long, of {:.3g} here: lower "
                             "<explicit_share> from {:g}",
                             sub_step, options.explicit_share);
-  return of + fmt::format("; take steps shorter than <dt> = {:g} s", options.dt);
+  return of + fmt::format("; take steps shorter than <dt> = {:g}", options.dt);
 }
 
 std::string EnergyWatch::fault(const ParticleLedger& ledger, const BondedParticlesOptions& options,
@@ -79,11 +79,11 @@ std::string EnergyWatch::warning(const ParticleLedger& ledger, const BondedParti
   std::string cure = is_backward_euler(options.integrator)
                          ? "take \"mid_reflectT\" as <integrator>, which does not damp, or "
                            "shorter steps"
-                         : fmt::format("take steps shorter than <dt> = {:g} s", options.dt);
+                         : fmt::format("take steps shorter than <dt> = {:g}", options.dt);
   if (ledger.broken > 0 && options.sudden_breaking != SuddenBreaking::leapfrog)
     cure += "; or have leapfrog take the steps that break bonds, <sudden_breaking> \"leapfrog\" with a small "
             "<max_broken_share>";
-  return fmt::format("the integrator has dissipated {:.3g} J, more than the {:.3g} J that broken bonds and "
+  return fmt::format("the integrator has dissipated {:.3g}, more than the {:.3g} that broken bonds and "
                      "friction have taken (dissipated_integrator in ledger.csv): the motion is damped by its "
                      "steps, not by the material; {}",
                      damped, taken, cure);

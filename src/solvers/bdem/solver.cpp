@@ -192,7 +192,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
 }
 
 std::string BondedParticlesSolver::Implementation::instability(double dt, int refinement) const {
-  return fmt::format("leapfrog is unstable with sub-steps of {:.3g} s{}; lower <explicit_share>, {:g} here",
+  return fmt::format("leapfrog is unstable with sub-steps of {:.3g}{}; lower <explicit_share>, {:g} here",
                      dt / (refinement * explicit_steps->num_sub_steps(dt)),
                      has_barrier() ? ", or particles overlap, where the barrier is infinite" : "",
                      options.explicit_share);
