@@ -219,7 +219,7 @@ def missing_section(runs):
 
 
 def report(fit, runs):
-    parts = [*sections.outcome(fit), *sections.parameters(fit), *sections.profiles(fit), *sections.ties(fit), *sections.residuals(fit), *observed_section(fit, runs), *bodies_section(runs),
+    parts = [*sections.outcome(fit), *sections.parameters(fit), *sections.sd_factors(fit), *sections.profiles(fit), *sections.ties(fit), *sections.residuals(fit), *observed_section(fit, runs), *bodies_section(runs),
              *fields_section(fit, runs), *sections.convergence(fit), *sections.starts(fit), *sections.cost(fit), *missing_section(runs),
              *sections.provenance(fit)]
     return page.document(f"Fit {fit.folder.resolve().name}", parts)

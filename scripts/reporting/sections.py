@@ -114,6 +114,20 @@ def parameters(fit):
     return parts
 
 
+def sd_factors(fit):
+    """Factors of standard deviations that were estimated along."""
+    found = fit.result.get("sd_factors")
+    if not found:
+        return []
+    rows = []
+    for name, entry in found.items():
+        _, _, value, _, low, high, _ = _shown([name, None, entry["value"], "", float(f"{entry['sd']:.3g}"), *entry["interval"], ""], "")
+        rows.append([name, value, low, high, entry["data"], page.number(entry["degrees_of_freedom"], 4), ", ".join(entry["objectives"])])
+    return [page.heading("Standard deviations of the data"),
+            page.paragraph("By these factors the standard deviations that the files state were found to be wrong; all others on this page have them.", "soft"),
+            page.table(["factor", "value ± sd", "95 % low", "95 % high", "data", "degrees of freedom", "objectives"], rows)]
+
+
 def _end_in_words(entry, side):
     if entry["interval"][side] is not None:
         return page.number(entry["interval"][side])
