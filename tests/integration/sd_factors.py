@@ -110,6 +110,37 @@ def against_regression(recoil):
     check(close(found["next_experiments"][0]["sd"]["t[0]"], after, 1e-3), "the next experiment is expected to have the factor")
 
 
+def parts_of_one_experiment(recoil):
+    """Two objectives of one run with a factor each, beside a third one whose deviations are known."""
+    rng = np.random.default_rng(21)
+    points, scales = [np.array([0.3, 0.55, 0.7]), np.array([0.5, 0.8, 0.95]), np.array([0.4, 0.9])], [4.0, 0.5, 1.0]
+    bar(recoil, "bar0", 1e6)
+    y = [observe(recoil, "part%d" % k, 1e6, 800.0, scale * SD * rng.normal(size=len(x)), x) for k, (x, scale) in enumerate(zip(points, scales))]
+    content = study(recoil, [1e6])
+    content["objectives"] = [dict({"name": "u%d" % k, "type": "displacement_field", "experiment": "bar0", "body": "bar", "target": "part%d.csv" % k},
+                                  **({"sd_factor": "ab"[k]} if k < 2 else {})) for k in (0, 2, 1)]
+    J, r0, m = [x / 1e6 / SD for x in points], [-u / SD for u in y], [2 * len(x) for x in points]
+    t, known = 800.0, J[2] @ J[2]
+    chi = lambda t: [((j * t + r)**2).sum() for j, r in zip(J, r0)]
+    for _ in range(1000):
+        weight = [m[0] / chi(t)[0], m[1] / chi(t)[1], 1]
+        t = -sum(w * (j @ r) for w, j, r in zip(weight, J, r0)) / sum(w * (j @ j) for w, j in zip(weight, J))
+    s2 = [chi(t)[k] / m[k] for k in range(2)]
+    for _ in range(1000):
+        information = [J[k] @ J[k] / s2[k] for k in range(2)]
+        freedom = [m[k] - information[k] / (sum(information) + known) for k in range(2)]
+        s2 = [chi(t)[k] / freedom[k] for k in range(2)]
+    deviance = sum(m[k] * (np.log(chi(t)[k] / m[k]) + 1) for k in range(2)) + chi(t)[2]
+    for ranks in (1, 3):
+        found, _, _ = fit(recoil, "parts-%d" % ranks, content, ranks)
+        value, factors = found["parameters"]["t"], found["sd_factors"]
+        check(close(value["value"][0], t, 1e-4) and close(value["sd"][0], (sum(information) + known)**-0.5, 1e-3),
+              "parts of an experiment on %d ranks: %.5f ± %.4f, by hand %.5f" % (ranks, value["value"][0], value["sd"][0], t))
+        check(all(close(factors["ab"[k]]["value"], s2[k]**0.5, 1e-2) and close(factors["ab"[k]]["degrees_of_freedom"], freedom[k], 1e-2)
+                  for k in range(2)) and abs(found["objective"] - deviance) < 1e-3,
+              "their factors are %.4f and %.4f, by hand %.4f and %.4f" % (factors["a"]["value"], factors["b"]["value"], *np.sqrt(s2)))
+
+
 def one_factor(recoil):
     """One factor for all data is what fits without `sd` have always done; a profile agrees with the interval where the model is linear."""
     content, _ = made(recoil, 12, ("all", "all", "all"))
@@ -250,6 +281,7 @@ def refused(recoil):
 def main():
     with runs.Recoil() as recoil:
         against_regression(recoil)
+        parts_of_one_experiment(recoil)
         one_factor(recoil)
         restarted(recoil)
         several_starts(recoil)
