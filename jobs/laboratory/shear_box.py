@@ -2,7 +2,7 @@
 """Direct shear of dry grains in a box of two halves: shear stress over displacement, dilation, friction angle.
 
     jobs/laboratory/shear_box.py --recoil build/release/recoil -o shear            # the figures of README.md
-    jobs/laboratory/shear_box.py --recoil build/release/recoil -o shear --quick    # smaller box, fewer loads
+    jobs/laboratory/shear_box.py --recoil build/release/recoil -o shear --quick    # a shorter way, fewer loads
 
 Both halves are frames of triangles without friction, with a ledge each that closes the opening which the displacement makes; base and lid are
 planes with the friction of the grains. The lid presses with a force (`servo_planes`), then the lower half moves along x with the base. Each test
@@ -120,7 +120,7 @@ def draw(results, last, size, path):
     axes[0, 1].set_xlim(left=0)
     axes[0, 1].set_ylim(bottom=0)
     axes[0, 1].legend(frameon=False)
-    axes[0, 0].legend(frameon=False)
+    axes[1, 0].legend(frameon=False)
     draw_section(axes[1, 1], figure, last, size, curves[-1][0]["displacement"][-1])
     for axis, x, y in ((axes[0, 0], "displacement [mm]", "shear stress [kPa]"), (axes[1, 0], "displacement [mm]", "rise of the lid [mm]"),
                        (axes[0, 1], "normal stress [kPa]", "shear stress at the peak [kPa]"), (axes[1, 1], "x [mm]", "z [mm]")):
@@ -138,8 +138,8 @@ def main():
     parser.add_argument("--way", type=float, help="of the lower half [m]")
     parser.add_argument("--size", type=float, nargs=3, help="of the box [m]")
     arguments = parser.parse_args()
-    program, way = os.path.abspath(arguments.recoil), arguments.way or (0.003 if arguments.quick else 0.006)
-    size = arguments.size or ([0.05, 0.02, 0.035] if arguments.quick else [0.06, 0.025, 0.045])
+    program, way = os.path.abspath(arguments.recoil), arguments.way or (0.002 if arguments.quick else 0.004)
+    size = arguments.size or [0.05, 0.02, 0.035]
     results, rows = {"rough": {}, "smooth": {}}, []
     for name, friction, pressures in (("smooth", 0, [1e5] if arguments.smooth else []), ("rough", 0.5, [5e4, 2e5] if arguments.quick else [5e4, 1e5, 2e5])):
         for pressure in pressures:

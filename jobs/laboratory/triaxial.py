@@ -129,7 +129,7 @@ def draw(results, path):
                     axis.plot(100 * table["axial_strain"], scale * table[column], "0.6", label="%g kPa, no friction" % (pressure / 1e3))
         row[2].set_aspect("equal")
         row[2].set_ylim(bottom=0)
-        row[0].legend(frameon=False)
+        row[1].legend(frameon=False)
         for axis, x, y in zip(row, ("axial strain [%]", "axial strain [%]", "normal stress [kPa]"), ("deviator [kPa]", "contraction [%]", "shear stress [kPa]")):
             axis.set_xlabel(x)
             axis.set_ylabel(y)
@@ -167,8 +167,10 @@ def main():
             if pressure > 0:
                 print("  %.1f degrees, in the second half of the test %.1f degrees; porosity %.3f, at the end contraction %.3g %%"
                       % (*rows[-1][5:7], rows[-1][1], 100 * table["volumetric_strain"][-1]))
-            print("  modulus %.4g MPa, base off by %.2g, energies by %.2g, %d of %d bonds broken, %.3g s"
-                  % (rows[-1][-1] / 1e6, apart, cell.energy_gap(run), run.summary["broken_bonds"], run.summary["bonds"], seconds), flush=True)
+            if np.isfinite(rows[-1][-1]):
+                print("  modulus %.4g MPa" % (rows[-1][-1] / 1e6))
+            print("  base off by %.2g, energies by %.2g, %d of %d bonds broken, %.3g s"
+                  % (apart, cell.energy_gap(run), run.summary["broken_bonds"], run.summary["bonds"], seconds), flush=True)
         if len(pressures) > 1:
             phi, c = mohr_coulomb(*np.array(rows)[-len(pressures):, 3:5].T)
             print("%s: friction angle %.2f degrees, cohesion %.4g kPa" % (name, phi, c / 1e3), flush=True)
