@@ -2,14 +2,18 @@
 """Processor seconds and memory of each rank until the first step: reading or making, partitioning and distributing a mesh, its checks.
 
     bench/scaling/startup.py --recoil build/release/recoil --ranks 1 2 4 8 --divisions 100
+    bench/scaling/startup.py --recoil build/release/recoil --ranks 1 2 4 8 --divisions 55 --file 4.1
 
-Runs `recoil validate` on a box of divisions^3 cubes of six tetrahedra; `--scene` takes a scene instead. Ranks that wait use processor time where
+Runs `recoil validate` on a box of divisions^3 cubes of six tetrahedra, made by recoil or with `--file` read from a Gmsh file of that version, in
+text or `--binary`; `--scene` takes a scene instead. Ranks that wait use processor time where
 there are more of them than cores: the figures are upper bounds there.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -44,11 +48,85 @@ def box(divisions):
             "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]}}
 
 
+class Numbers:
+    """Numbers of a Gmsh file, as lines of text or in binary: i, z and d are int, size_t and double."""
+
+    def __init__(self, out, binary):
+        self.out, self.binary = out, binary
+
+    def add(self, kinds, *numbers):
+        self.out.write(struct.pack("=" + kinds.replace("z", "Q"), *numbers) if self.binary else (" ".join(map(repr, numbers)) + "\n").encode())
+
+    def text(self, text):
+        self.out.write(text.encode())
+
+
+def write_box(path, divisions, version, binary):
+    """The box as a Gmsh file, with the physical groups 1 of its side x = -0.5 and 2 of its cells."""
+    n, m = divisions, divisions + 1
+    places = [k / n - 0.5 for k in range(m)]
+    nodes = [(x, y, z) for z in places for y in places for x in places]
+    corners = [1 + i + m * (j + m * k) for k in range(n) for j in range(n) for i in range(n)]
+    steps = [(a, a + b, a + b + c) for a, b, c in itertools.permutations((1, m, m * m))]
+    cells = [(v, v + a, v + b, v + c) for v in corners for a, b, c in steps]
+    side = [v for v in corners if (v - 1) % m == 0]
+    facets = [t for v in side for t in ((v, v + m, v + m + m * m), (v, v + m + m * m, v + m * m))]
+    with open(path, "wb") as out:
+        numbers = Numbers(out, binary)
+        numbers.text(f"$MeshFormat\n{version} {int(binary)} 8\n")
+        if binary:
+            numbers.add("i", 1)
+            numbers.text("\n")
+        numbers.text("$EndMeshFormat\n")
+        (write_blocks if version == "4.1" else write_lines)(numbers, nodes, facets, cells)
+        numbers.text("\n$EndElements\n")
+
+
+def write_lines(numbers, nodes, facets, cells):
+    numbers.text(f"$Nodes\n{len(nodes)}\n")
+    for tag, place in enumerate(nodes, 1):
+        numbers.add("iddd", tag, *place)
+    numbers.text(f"\n$EndNodes\n$Elements\n{len(facets) + len(cells)}\n")
+    for kind, group, elements in (2, 1, facets), (4, 2, cells):
+        for tag, element in enumerate(elements, 1):
+            head = (kind, 1, 2, tag) if numbers.binary else (tag, kind, 2)
+            numbers.add("i" * (len(head) + 2 + len(element)), *head, group, 1, *element)
+
+
+def write_blocks(numbers, nodes, facets, cells):
+    numbers.text("$Entities\n")
+    numbers.add("zzzz", 0, 0, 1, 1)
+    for group in 1, 2:
+        numbers.add("idddddd" + "ziz", 1, *[0.0] * 6, 1, group, 0)
+    numbers.text("\n$EndEntities\n$Nodes\n")
+    numbers.add("zzzz", 1, len(nodes), 1, len(nodes))
+    numbers.add("iiiz", 3, 1, 0, len(nodes))
+    for tag in range(1, len(nodes) + 1):
+        numbers.add("z", tag)
+    for place in nodes:
+        numbers.add("ddd", *place)
+    count = len(facets) + len(cells)
+    numbers.text("\n$EndNodes\n$Elements\n")
+    numbers.add("zzzz", 2, count, 1, count)
+    for dim, kind, elements in (2, 2, facets), (3, 4, cells):
+        numbers.add("iiiz", dim, 1, kind, len(elements))
+        for tag, element in enumerate(elements, 1):
+            numbers.add("z" * (1 + len(element)), tag, *element)
+
+
+def of_file(path):
+    scene = box(1)
+    scene["geometry"] = {"mesh": str(path)}
+    return scene
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recoil", default="build/release/recoil")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4, 8])
     parser.add_argument("--divisions", type=int, default=44)
+    parser.add_argument("--file", choices=["2.2", "4.1"], help="version of a Gmsh file to read the box from")
+    parser.add_argument("--binary", action="store_true", help="file")
     parser.add_argument("--scene", type=pathlib.Path, help="in place of the box")
     parser.add_argument("--mpirun", default="mpirun --oversubscribe --bind-to none")
     parser.add_argument("--scratch", help="folder for the runs")
@@ -60,7 +138,10 @@ def main():
         scene = options.scene
         if scene is None:
             scene = pathlib.Path(folder) / "box.json"
-            scene.write_text(json.dumps(box(options.divisions)))
+            mesh = pathlib.Path(folder) / "box.msh"
+            if options.file:
+                write_box(mesh, options.divisions, options.file, options.binary)
+            scene.write_text(json.dumps(of_file(mesh) if options.file else box(options.divisions)))
         for ranks in options.ranks:
             seconds, peaks = measure(options, scene, ranks)
             print(f"| {ranks} | {max(seconds):.1f} | {ranks * max(seconds):.1f} | {max(peaks):.0f} | {ranks * max(peaks):.0f} "

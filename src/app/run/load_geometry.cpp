@@ -74,10 +74,8 @@ LoadedGeometry load_geometry(const parallel::Communicator& comm, const std::vect
   const std::vector<mesh::GeometrySpec> entries = entries_with_meshes(given);
   mesh::MeshFiles files;
   if (comm.size() > 1 && in_slices_from != never_in_slices) {
-    const double cells = parallel::collectively(comm, [&] {
-      return comm.rank() == 0 ? mesh::count_deformable_cells(entries, files, comm.size()) : 0.0;
-    });
-    if (comm.max(cells) >= in_slices_from) return load_slices(comm, entries, files);
+    if (mesh::count_deformable_cells(comm, entries, files) >= in_slices_from)
+      return load_slices(comm, entries, files);
   }
   LoadedGeometry loaded = parallel::collectively(
       comm, [&] { return comm.rank() == 0 ? load(entries, shape, files) : LoadedGeometry(); });

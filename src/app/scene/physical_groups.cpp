@@ -6,7 +6,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/base/lookup.hpp"
 #include "recoil/base/suggest.hpp"
-#include "recoil/mesh/input/raw_mesh.hpp"
+#include "recoil/mesh/input/group_names.hpp"
 
 namespace recoil::app {
 
@@ -126,20 +126,19 @@ private:
     groups.where = document_.locations.describe("/geometry/" + std::to_string(k));
     groups.file = entry.value("mesh", "");
     if (in_lower_case(std::filesystem::path(groups.file).extension().string()) != ".msh") return groups;
-    mesh::FileMesh raw;
+    mesh::GroupNames read;
     try {
-      raw = mesh::read_mesh(groups.file);
+      read = mesh::read_group_names(groups.file);
     } catch (const InputError& error) {
       throw InputError(groups.where, error.what());
     }
-    const int dim = raw.tetrahedra.empty() ? 2 : 3;
     const std::optional<int> volume_offset = as_in_file ? 0 : offset_of(entry, "volume_selection"),
                              facet_offset = as_in_file ? 0 : offset_of(entry, "surface_selection");
     groups.replaces_facets = !facet_offset;
-    for (const auto& [group, name] : raw.group_names) {
+    for (const auto& [group, name] : read.names) {
       // Elements that a selection of volumes leaves keep the id of the file.
-      if (group.first == dim) groups.volumes[name] = group.second + volume_offset.value_or(0);
-      if (group.first == dim - 1 && facet_offset) groups.facets[name] = group.second + *facet_offset;
+      if (group.first == read.dim) groups.volumes[name] = group.second + volume_offset.value_or(0);
+      if (group.first == read.dim - 1 && facet_offset) groups.facets[name] = group.second + *facet_offset;
     }
     return groups;
   }

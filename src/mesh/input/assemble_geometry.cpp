@@ -5,6 +5,7 @@
 
 #include "mesh/input/describe.hpp"
 #include "mesh/input/entry_checks.hpp"
+#include "mesh/input/gmsh_slices.hpp"
 #include "mesh/input/obstacle_checks.hpp"
 #include "mesh/input/overlaps.hpp"
 #include "recoil/base/error.hpp"
@@ -40,38 +41,50 @@ void check_dimension(const BodyMesh& mesh, int dim, const std::string& where) {
                                 "D; all deformable bodies need the same dimension");
 }
 
-void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std::string& where) {
-  std::vector<std::array<std::int32_t, 3>> triangles;
+std::vector<Overlap> overlapping_facets(std::span<const Eigen::Vector3d> vertices,
+                                        std::span<const std::array<std::int32_t, 3>> facets, int dim) {
+  if (dim == 3) return overlapping_triangles(TriangleSpan{vertices, facets});
   std::vector<std::array<std::int32_t, 2>> edges;
-  for (const BoundaryFacet& facet : boundary.facets) {
-    const auto v = facet_vertices(mesh, facet);
-    if (mesh.dim == 3)
-      triangles.push_back(v);
-    else
-      edges.push_back({v[0], v[1]});
-  }
-  auto found = overlapping_triangles(TriangleSpan{mesh.vertices, triangles});
-  if (mesh.dim == 2) found = overlapping_edges(EdgeSpan{mesh.vertices, edges});
-  if (found.empty()) return;
-  const auto overlaps = std::ranges::find_if(found, [](const Overlap& overlap) { return overlap.same_side; });
-  const Overlap& shown = overlaps != found.end() ? *overlaps : found.front();
-  const auto cell = [&](std::int32_t facet) {
-    return std::to_string(mesh.cell_source[boundary.facets[facet].cell]);
-  };
-  const std::string place = "(cells " + cell(shown.first) + ", " + cell(shown.second) +
-                            ", counted from 0) around " + describe(shown.place, mesh.dim);
-  if (overlaps != found.end())
-    throw InputError(where, "cells overlap " + place + "; remove the overlapping cells");
-  log_warning_once(
-      where + ": facets of cells lie on each other without common vertices " + place + ", one of " +
-      std::to_string(found.size()) +
-      " such: the cells are not connected there; merge the vertices in the mesh, unless this is a "
-      "crack");
+  for (const auto& facet : facets) edges.push_back({facet[0], facet[1]});
+  return overlapping_edges(EdgeSpan{vertices, edges});
 }
 
 namespace {
 
-int dimension(const RawMesh& raw) { return raw.tetrahedra.empty() ? 2 : 3; }
+std::string place_of_overlap(int dim, const std::array<std::int64_t, 2>& cells,
+                             const Eigen::Vector3d& place) {
+  return "(cells " + std::to_string(cells[0]) + ", " + std::to_string(cells[1]) +
+         ", counted from 0) around " + describe(place, dim);
+}
+
+} // namespace
+
+std::string unconnected_warning(const std::string& where, int dim, std::int64_t count,
+                                const std::array<std::int64_t, 2>& cells, const Eigen::Vector3d& place) {
+  return where + ": facets of cells lie on each other without common vertices " +
+         place_of_overlap(dim, cells, place) + ", one of " + std::to_string(count) +
+         " such: the cells are not connected there; merge the vertices in the mesh, unless this is a "
+         "crack";
+}
+
+void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std::string& where) {
+  std::vector<std::array<std::int32_t, 3>> facets;
+  for (const BoundaryFacet& facet : boundary.facets) facets.push_back(facet_vertices(mesh, facet));
+  const std::vector<Overlap> found = overlapping_facets(mesh.vertices, facets, mesh.dim);
+  if (found.empty()) return;
+  const auto cells = [&](const Overlap& overlap) {
+    return std::array{mesh.cell_source[boundary.facets[overlap.first].cell],
+                      mesh.cell_source[boundary.facets[overlap.second].cell]};
+  };
+  if (const auto overlap = std::ranges::find_if(found, &Overlap::same_side); overlap != found.end())
+    throw InputError(where, "cells overlap " + place_of_overlap(mesh.dim, cells(*overlap), overlap->place) +
+                                "; remove the overlapping cells");
+  const Overlap& shown =
+      *std::ranges::min_element(found, {}, [](const Overlap& o) { return std::pair(o.first, o.second); });
+  log_warning_once(unconnected_warning(where, mesh.dim, std::ssize(found), cells(shown), shown.place));
+}
+
+namespace {
 
 /// One deformable entry up to its own coordinates, ids and boundary.
 struct Body {
@@ -202,14 +215,39 @@ std::vector<SurfaceMesh> take_body_surfaces(std::vector<GeometrySpec>& specs, Me
   return surfaces;
 }
 
+std::shared_ptr<const FileSlices> MeshFiles::load_slices(const parallel::Communicator& comm,
+                                                         const std::filesystem::path& path) {
+  const auto [entry, is_new] = slices_.try_emplace(path.string());
+  if (is_new) {
+    std::vector<char> is_large{0};
+    if (comm.rank() == 0 && in_lower_case(path.extension().string()) == ".msh") {
+      std::error_code error;
+      const auto bytes = std::filesystem::file_size(path, error);
+      is_large[0] = !error && bytes > 0 && bytes >= in_slices_from_;
+    }
+    comm.broadcast(is_large);
+    if (is_large[0]) entry->second = read_gmsh_slices(comm, path);
+  }
+  return entry->second;
+}
+
+std::pair<int, std::int64_t> MeshFiles::dimension_and_cells(const std::filesystem::path& path) {
+  if (const auto found = slices_.find(path.string()); found != slices_.end() && found->second)
+    return {found->second->dim, found->second->num_cells};
+  const RawMesh& raw = load(path);
+  if (raw.tetrahedra.empty()) return {2, std::ssize(raw.triangles)};
+  return {3, std::ssize(raw.tetrahedra)};
+}
+
 int geometry_dimension(std::span<const GeometrySpec> specs, MeshFiles& files) {
   const GeometrySpec* first = nullptr;
   int dim = 3;
   for (const auto& spec : specs) {
     if (spec.is_obstacle) continue;
     check_source(spec);
-    const int own = spec.generator ? dimension(spec.generator->shape)
-                                   : naming_entry(spec, [&] { return dimension(files.load(spec.mesh)); });
+    const int own = spec.generator
+                        ? dimension(spec.generator->shape)
+                        : naming_entry(spec, [&] { return files.dimension_and_cells(spec.mesh).first; });
     if (first && own != dim) {
       throw InputError(describe(spec), "is a mesh of " + cells_of(own) + ", but " + describe(*first) +
                                            " is one of " + cells_of(dim) +

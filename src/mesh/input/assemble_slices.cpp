@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "mesh/input/body_slices.hpp"
 #include "mesh/input/describe.hpp"
 #include "mesh/input/entry_checks.hpp"
+#include "mesh/input/file_bodies.hpp"
 #include "mesh/input/refinement.hpp"
 #include "mesh/input/shape_by_numbers.hpp"
 #include "recoil/base/error.hpp"
@@ -22,37 +24,12 @@ constexpr std::int64_t least_cells_of_a_slice = 32;
 /// Meshes of files above this are told to be read by one rank.
 constexpr std::int64_t many_cells_of_a_file = 2'000'000;
 
-/// One deformable entry in slices, up to its own coordinates.
-struct SlicedBody {
-  BodyMesh mesh;
-  Eigen::AlignedBox3d box;                 ///< of all vertices of the entry, before refinement
-  std::vector<std::int32_t> lone_vertices; ///< numbers of those that no cell has, ascending
-};
-
-Eigen::AlignedBox3d box_of_all(const parallel::Communicator& comm,
-                               const std::vector<Eigen::Vector3d>& vertices) {
-  const Eigen::AlignedBox3d own = bounding_box(vertices);
-  Eigen::Vector3d low, high;
-  for (int k = 0; k < 3; ++k) {
-    low[k] = comm.min(own.min()[k]);
-    high[k] = comm.max(own.max()[k]);
-  }
-  return {low, high};
-}
-
 SlicedBody generate_slices(const parallel::Communicator& comm, const GeometrySpec& spec,
                            const ShapeByNumbers& shape, int dim) {
   const std::string where = describe(spec);
-  SlicedBody body{slice_of_shape(comm, shape), {}, {}};
-  auto& vertices = body.mesh.vertices;
-  if (spec.normalize_mesh) {
-    const Eigen::AlignedBox3d box = box_of_all(comm, vertices);
-    parallel::collectively(comm, [&] { normalize(vertices, box, where); });
-  }
-  const Eigen::AlignedBox3d box = box_of_all(comm, vertices);
-  parallel::collectively(
-      comm, [&] { transform_vertices(affine_map(spec.transformation, box, dim, where), vertices); });
-  body.box = box_of_all(comm, vertices);
+  SlicedBody body;
+  body.mesh = slice_of_shape(comm, shape);
+  body.box = place_vertices(comm, spec, dim, body.mesh.vertices);
   parallel::collectively(comm, [&] { orient(body.mesh, where); });
   refine_slices(comm, body.mesh, spec.n_refs, where);
   return body;
@@ -68,41 +45,52 @@ std::vector<std::int32_t> find_lone_vertices(const BodyMesh& mesh) {
   return lone;
 }
 
-/// What the first rank does before it hands out slices: all that a body needs but the last `levels_left` of
-/// its levels of refinement, and the checks that need the whole of it. What refinement makes of a sound mesh
-/// is sound.
-SlicedBody prepare_whole(const GeometrySpec& spec, FileMesh&& raw, int dim, int ranks, int& levels_left) {
+/// What the first rank says of a body besides its slices.
+struct WholeBody {
+  Eigen::AlignedBox3d box;
+  std::vector<std::int32_t> lone_vertices; ///< numbers of those that no cell has, ascending
+  int levels_left = 0;                     ///< of refinement
+};
+
+/// What the first rank does before it hands out slices: all that a body needs but the last of its levels of
+/// refinement, and the checks that need the whole of it. What refinement makes of a sound mesh is sound.
+BodyMesh prepare_whole(const GeometrySpec& spec, FileMesh&& raw, int dim, int ranks, WholeBody& whole) {
   const std::string where = describe(spec);
   for (auto& p : raw.vertices) p *= spec.file_scale;
-  SlicedBody body{body_mesh(std::move(raw), where), {}, {}};
-  BodyMesh& mesh = body.mesh;
+  BodyMesh mesh = body_mesh(std::move(raw), where);
   check_dimension(mesh, dim, where);
   if (spec.normalize_mesh) normalize(mesh.vertices, where);
   transform_vertices(affine_map(spec.transformation, bounding_box(mesh.vertices), dim, where), mesh.vertices);
-  body.box = bounding_box(mesh.vertices);
+  whole.box = bounding_box(mesh.vertices);
   orient(mesh, where);
   check_refinement(mesh, spec.n_refs, where, ranks);
-  body.lone_vertices = find_lone_vertices(mesh);
+  whole.lone_vertices = find_lone_vertices(mesh);
+  int& levels_left = whole.levels_left;
   for (levels_left = spec.n_refs; levels_left > 0; --levels_left) {
     if (std::ssize(mesh.cells) >= least_cells_of_a_slice * ranks) break;
     refine_once(mesh, where);
   }
   if (levels_left < spec.n_refs) orient(mesh, where);
   check_connections(mesh, find_boundary(mesh, where), where);
-  return body;
+  return mesh;
 }
 
 /// @param make what the file or generator holds; called on the first rank
 template <class Make>
 SlicedBody hand_out(const parallel::Communicator& comm, const GeometrySpec& spec, int dim, const Make& make) {
-  int levels = 0;
-  SlicedBody body = parallel::collectively(comm, [&] {
-    return comm.rank() == 0 ? prepare_whole(spec, make(), dim, comm.size(), levels) : SlicedBody();
+  WholeBody whole;
+  SlicedBody body;
+  body.mesh = parallel::collectively(comm, [&] {
+    return comm.rank() == 0 ? prepare_whole(spec, make(), dim, comm.size(), whole) : BodyMesh();
   });
   body.mesh = scatter_body(comm, dim, std::move(body.mesh));
-  comm.broadcast(body.lone_vertices);
-  std::vector<double> shared{double(levels)};
-  for (int k = 0; k < 3; ++k) shared.insert(shared.end(), {body.box.min()[k], body.box.max()[k]});
+  auto& lone = whole.lone_vertices;
+  comm.broadcast(lone);
+  body.num_lone = std::ssize(lone);
+  for (const std::int32_t id : body.mesh.place->vertex_ids)
+    body.lone_before.push_back(std::int32_t(std::ranges::lower_bound(lone, id) - lone.begin()));
+  std::vector<double> shared{double(whole.levels_left)};
+  for (int k = 0; k < 3; ++k) shared.insert(shared.end(), {whole.box.min()[k], whole.box.max()[k]});
   comm.broadcast(shared);
   for (int k = 0; k < 3; ++k) {
     body.box.min()[k] = shared[1 + 2 * k];
@@ -118,8 +106,8 @@ FileMesh read_entry(const GeometrySpec& spec, bool is_last_use, MeshFiles& files
     const auto cells = std::int64_t(std::max(raw.tetrahedra.size(), raw.triangles.size()));
     if (cells > many_cells_of_a_file)
       log_warning_once(describe(spec) + ": the first rank alone reads the " + std::to_string(cells) +
-                       " cells of this file and needs the memory for it; a coarser file with n_refs, or a "
-                       "generator, is made by all ranks");
+                       " cells of this file and needs the memory for it; all ranks read Gmsh files as Gmsh "
+                       "writes them (.msh, 2.2 or 4.1), refine a coarser file (n_refs), or make a generator");
     return raw;
   });
 }
@@ -131,7 +119,14 @@ SlicedBody make_body(const parallel::Communicator& comm, std::span<const Geometr
     const bool is_last_use = std::ranges::none_of(specs.subspan(s + 1), [&](const GeometrySpec& later) {
       return !later.generator && later.mesh == spec.mesh;
     });
-    return hand_out(comm, spec, dim, [&] { return read_entry(spec, is_last_use, files); });
+    std::optional<SlicedBody> body;
+    if (const auto slices = files.load_slices(comm, spec.mesh);
+        slices && slices->num_cells >= least_cells_of_a_slice * comm.size())
+      body = body_of_file(comm, spec, *slices, dim);
+    if (is_last_use) files.drop_slices(spec.mesh);
+    if (!body) return hand_out(comm, spec, dim, [&] { return read_entry(spec, is_last_use, files); });
+    refine_slices(comm, body->mesh, spec.n_refs, describe(spec));
+    return std::move(*body);
   }
   const auto shape = parallel::collectively(
       comm, [&] { return shape_by_numbers(*spec.generator, spec.where, comm.size()); });
@@ -191,8 +186,7 @@ void append_slices(SlicedMesh& scene, const GeometrySpec& spec, const SlicedBody
                    const SelectedIds& ids, int ranks) {
   const BodyMesh& mesh = body.mesh;
   const PlaceInBody& place = *mesh.place;
-  const auto& lone = body.lone_vertices;
-  const std::int64_t used = place.num_vertices - std::ssize(lone);
+  const std::int64_t used = place.num_vertices - body.num_lone;
   std::vector<Eigen::Vector3d> offsets{Eigen::Vector3d::Zero()};
   if (spec.array)
     offsets = copy_offsets(*spec.array, body.box, mesh.dim, describe(spec), double(place.num_cells),
@@ -210,7 +204,7 @@ void append_slices(SlicedMesh& scene, const GeometrySpec& spec, const SlicedBody
     const auto first = std::int32_t(share.vertices.size());
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
       const std::int32_t id = place.vertex_ids[v];
-      const auto before = std::lower_bound(lone.begin(), lone.end(), id) - lone.begin();
+      const std::int64_t before = v < body.lone_before.size() ? body.lone_before[v] : body.num_lone;
       scene.vertex_ids.push_back(std::int32_t(scene.num_vertices + id - before));
       share.vertices.push_back(mesh.vertices[v] + offset);
     }
@@ -238,9 +232,9 @@ double count_cells(const GeometrySpec& spec, MeshFiles& files, int ranks) {
     cells = double(shape.num_cells);
     dim = shape.dim;
   } else {
-    const RawMesh& raw = naming_entry(spec, [&] { return &files.load(spec.mesh); })[0];
-    dim = raw.tetrahedra.empty() ? 2 : 3;
-    cells = double(dim == 2 ? raw.triangles.size() : raw.tetrahedra.size());
+    const auto [own, count] = naming_entry(spec, [&] { return files.dimension_and_cells(spec.mesh); });
+    dim = own;
+    cells = double(count);
   }
   cells *= std::pow(double(children_of_a_cell(dim)), std::max(spec.n_refs, 0));
   if (spec.array)
@@ -250,14 +244,20 @@ double count_cells(const GeometrySpec& spec, MeshFiles& files, int ranks) {
 
 } // namespace
 
-double count_deformable_cells(std::span<const GeometrySpec> specs, MeshFiles& files, int ranks) {
-  double cells = 0;
-  for (const GeometrySpec& spec : specs) {
-    if (spec.is_obstacle) continue;
-    check_source(spec);
-    cells += count_cells(spec, files, ranks);
-  }
-  return cells;
+double count_deformable_cells(const parallel::Communicator& comm, std::span<const GeometrySpec> specs,
+                              MeshFiles& files) {
+  for (const GeometrySpec& spec : specs)
+    if (!spec.is_obstacle && !spec.generator) files.load_slices(comm, spec.mesh);
+  const double cells = parallel::collectively(comm, [&] {
+    double sum = 0;
+    for (const GeometrySpec& spec : specs) {
+      if (comm.rank() != 0 || spec.is_obstacle) continue;
+      check_source(spec);
+      sum += count_cells(spec, files, comm.size());
+    }
+    return sum;
+  });
+  return comm.max(cells);
 }
 
 SlicedMesh assemble_slices(const parallel::Communicator& comm, std::span<const GeometrySpec> specs, int dim,

@@ -11,10 +11,6 @@
 
 namespace recoil::mesh {
 
-namespace {
-
-/// Replaces the numbers of vertices by their places in the ascending list of those that occur, which is
-/// returned.
 std::vector<std::int32_t> number_locally(std::vector<std::array<std::int32_t, 4>>& cells, int dim) {
   if (cells.empty()) return {};
   std::int32_t low = std::numeric_limits<std::int32_t>::max(), high = 0;
@@ -35,6 +31,25 @@ std::vector<std::int32_t> number_locally(std::vector<std::array<std::int32_t, 4>
     for (int i = 0; i <= dim; ++i) cell[i] = place[cell[i] - low];
   return ids;
 }
+
+void keep_facets(const std::vector<std::array<std::int32_t, 3>>& facets,
+                 const std::vector<std::int32_t>& tags, BodyMesh& mesh) {
+  const auto& ids = mesh.place->vertex_ids;
+  for (std::size_t f = 0; f < facets.size(); ++f) {
+    std::array<std::int32_t, 3> local{-1, -1, -1};
+    bool here = true;
+    for (int i = 0; i < mesh.dim && here; ++i) {
+      const auto found = std::lower_bound(ids.begin(), ids.end(), facets[f][i]);
+      here = found != ids.end() && *found == facets[f][i];
+      local[i] = std::int32_t(found - ids.begin());
+    }
+    if (!here) continue;
+    mesh.facets.push_back(local);
+    mesh.facet_tags.push_back(tags[f]);
+  }
+}
+
+namespace {
 
 struct ScatteredCell {
   std::array<std::int32_t, 4> vertices;
@@ -57,24 +72,6 @@ void pack_slice(const BodyMesh& whole, std::int64_t begin, std::int64_t end,
   }
   for (std::int64_t c = begin; c < end; ++c)
     cells.push_back({corners[c - begin], whole.tags[c], whole.cell_source[c]});
-}
-
-/// Facets in groups whose vertices are all here, in numbers of the slice.
-void keep_facets(const std::vector<std::array<std::int32_t, 3>>& facets,
-                 const std::vector<std::int32_t>& tags, BodyMesh& mesh) {
-  const auto& ids = mesh.place->vertex_ids;
-  for (std::size_t f = 0; f < facets.size(); ++f) {
-    std::array<std::int32_t, 3> local{-1, -1, -1};
-    bool here = true;
-    for (int i = 0; i < mesh.dim && here; ++i) {
-      const auto found = std::lower_bound(ids.begin(), ids.end(), facets[f][i]);
-      here = found != ids.end() && *found == facets[f][i];
-      local[i] = std::int32_t(found - ids.begin());
-    }
-    if (!here) continue;
-    mesh.facets.push_back(local);
-    mesh.facet_tags.push_back(tags[f]);
-  }
 }
 
 /// Ascending vertices of a facet, in numbers of the body.

@@ -11,6 +11,14 @@
 /// numbers of vertices does the same on a slice as on the whole. All functions are collective.
 namespace recoil::mesh {
 
+/// Replaces the numbers of vertices in `cells` by their places in the ascending list of those that occur,
+/// which is returned. Not collective.
+std::vector<std::int32_t> number_locally(std::vector<std::array<std::int32_t, 4>>& cells, int dim);
+
+/// Gives a slice those facets in groups of which it has all vertices, in its numbers. Not collective.
+void keep_facets(const std::vector<std::array<std::int32_t, 3>>& facets,
+                 const std::vector<std::int32_t>& tags, BodyMesh& mesh);
+
 /// The slice of a built-in shape, made without the rest.
 BodyMesh slice_of_shape(const parallel::Communicator& comm, const ShapeByNumbers& shape);
 

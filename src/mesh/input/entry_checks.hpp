@@ -1,5 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mesh/input/overlaps.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/geometry_spec.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
@@ -26,5 +33,12 @@ void check_dimension(const BodyMesh& mesh, int dim, const std::string& where);
 /// Facets of cells that are not connected lie on each other where vertices are there twice: a warning. Cells
 /// that overlap have facets on each other that face the same way. @throws InputError for these.
 void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std::string& where);
+
+/// The pairs of `facets` (edges end with -1) that check_connections() finds, of any order.
+std::vector<Overlap> overlapping_facets(std::span<const Eigen::Vector3d> vertices,
+                                        std::span<const std::array<std::int32_t, 3>> facets, int dim);
+/// Its warning of `count` pairs, of which one is shown by its cells.
+std::string unconnected_warning(const std::string& where, int dim, std::int64_t count,
+                                const std::array<std::int64_t, 2>& cells, const Eigen::Vector3d& place);
 
 } // namespace recoil::mesh

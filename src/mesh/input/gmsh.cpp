@@ -9,16 +9,6 @@ namespace recoil::mesh {
 
 namespace {
 
-/// The edges of simplices of second order, in the order of the nodes in their middle.
-constexpr std::array<std::array<int, 2>, 6> edges_of_simplex{
-    {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {2, 3}, {1, 3}}};
-
-/// Below this share of its length an edge is straight but for rounding.
-constexpr double straight = 1e-6;
-
-/// Type of the linear simplex with the corners of one of second order.
-int linear_type(int type) { return type == 8 ? 1 : type == 9 ? 2 : type == 11 ? 4 : type; }
-
 struct ElementType {
   int type, dim, nodes;
   const char* name;
@@ -98,7 +88,8 @@ GmshFormat read_format(FileCursor& cursor, bool& version4) {
     cursor.skip_line();
     const auto one = cursor.binary<std::int32_t>("the byte order mark");
     if (one != 1 && one != 16777216) cursor.fail("the byte order mark is damaged");
-    cursor.set_swapped(one != 1);
+    format.swapped = one != 1;
+    cursor.set_swapped(format.swapped);
   }
   cursor.expect("$EndMeshFormat");
   return format;
@@ -110,6 +101,17 @@ int gmsh_node_count(FileCursor& cursor, std::int64_t type) {
   const auto* known = find_type(type);
   if (!known) cursor.fail("unknown element type " + std::to_string(type));
   return known->nodes;
+}
+
+int gmsh_dimension(int type) { return find_type(type)->dim; }
+
+int gmsh_linear_type(int type) { return type == 8 ? 1 : type == 9 ? 2 : type == 11 ? 4 : type; }
+
+std::string gmsh_curved_warning(const std::string& file, std::int64_t edges, double curvature) {
+  return file + ": " + std::to_string(edges) + " edges of elements of second order are curved, by up to " +
+         std::to_string(100 * curvature) +
+         " % of their length; they are made straight. Mesh finer where the shape matters; the order of the "
+         "displacements is set with <discr_order>";
 }
 
 void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& tags,
@@ -167,14 +169,14 @@ void GmshMesh::begin_elements(FileCursor& cursor) {
 
 void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group,
                            std::int32_t entity) {
-  const int linear = linear_type(type);
+  const int linear = gmsh_linear_type(type);
   if (linear == 2 || linear == 4) groups_.add_entity(linear == 2 ? 2 : 3, entity);
   add_simplex(cursor, type, node_tags, group);
 }
 
 void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
                            std::span<const std::int32_t> groups) {
-  const int linear = linear_type(type);
+  const int linear = gmsh_linear_type(type);
   const bool has_id = linear == 1 || linear == 2 || linear == 4;
   add_simplex(cursor, type, node_tags, has_id ? groups_.choose(find_type(type)->dim, groups) : 0);
 }
@@ -184,13 +186,13 @@ void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* nod
 void GmshMesh::straighten(FileCursor& cursor, int type, const std::int64_t* node_tags) {
   const int corners = find_type(type)->dim + 1, edges = find_type(type)->nodes - corners;
   for (int e = 0; e < edges; ++e) {
-    const auto [a, b] = edges_of_simplex[e];
+    const auto [a, b] = gmsh_edges[e];
     const Eigen::Vector3d &p = mesh_.vertices[index(cursor, node_tags[a])],
                           &q = mesh_.vertices[index(cursor, node_tags[b])];
     const Eigen::Vector3d middle = 0.5 * (p + q);
     Eigen::Vector3d& node = mesh_.vertices[index(cursor, node_tags[corners + e])];
     const double away = (node - middle).norm() / (q - p).norm();
-    if (away > straight) ++curved_;
+    if (away > gmsh_straight) ++curved_;
     curvature_ = std::max(curvature_, away);
     node = middle; // for the other elements at the edge, and for the box around the mesh
   }
@@ -198,8 +200,8 @@ void GmshMesh::straighten(FileCursor& cursor, int type, const std::int64_t* node
 
 void GmshMesh::add_simplex(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group) {
   const auto node = [&](int k) { return index(cursor, node_tags[k]); };
-  if (linear_type(type) != type) straighten(cursor, type, node_tags);
-  switch (linear_type(type)) {
+  if (gmsh_linear_type(type) != type) straighten(cursor, type, node_tags);
+  switch (gmsh_linear_type(type)) {
   case 1:
     mesh_.edges.push_back({node(0), node(1)});
     edge_tags_.push_back(group);
@@ -226,8 +228,7 @@ void GmshMesh::add_simplex(FileCursor& cursor, int type, const std::int64_t* nod
 
 /// Keeps the elements one dimension below the highest that are in a physical group.
 void GmshMesh::keep_facets() {
-  mesh_.group_names = groups_.names();
-  for (auto& [group, name] : mesh_.group_names) name = name.substr(1, name.size() - 2); // without quotes
+  mesh_.group_names = groups_.names_without_quotes();
   std::vector<std::pair<std::array<std::int32_t, 3>, std::int32_t>> facets;
   if (!mesh_.tetrahedra.empty()) {
     for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
@@ -263,23 +264,14 @@ FileMesh GmshMesh::finish(FileCursor& cursor) && {
     }
   keep_facets();
   keep_highest_dimension(mesh_);
-  if (curved_ > 0)
-    log_warning_once(
-        cursor.name() + ": " + std::to_string(curved_) +
-        " edges of elements of second order are curved, by up to " + std::to_string(100 * curvature_) +
-        " % of their length; they are made straight. Mesh finer where the shape matters; the order of the "
-        "displacements is set with <discr_order>");
+  if (curved_ > 0) log_warning_once(gmsh_curved_warning(cursor.name(), std::int64_t(curved_), curvature_));
   groups_.merge_repeats(mesh_);
   if (const auto warning = groups_.warning(int(lowest_wanted), cursor.name()); !warning.empty())
     log_warning_once(warning);
   return std::move(mesh_);
 }
 
-FileMesh read_gmsh(FileCursor& cursor) {
-  GmshMesh mesh;
-  GmshEntities entities;
-  GmshFormat format;
-  bool has_format = false, version4 = false;
+std::string_view GmshSections::next(FileCursor& cursor) {
   while (!cursor.skip_space()) {
     const auto section = cursor.word();
     if (!section.starts_with('$') || section.starts_with("$End"))
@@ -291,30 +283,45 @@ FileMesh read_gmsh(FileCursor& cursor) {
       has_format = true;
       continue;
     }
-    const bool wanted = section == "$Nodes" || section == "$Elements" || (section == "$Entities" && version4);
     if (section == "$PartitionedEntities" || section == "$ParametricNodes")
       cursor.fail("section " + std::string(section) +
                   " is not supported; write the mesh unpartitioned and without it");
-    if (!wanted) {
+    const bool is_mesh = section == "$Nodes" || section == "$Elements";
+    if (!is_mesh && !(section == "$Entities" && version4)) {
       const auto content = skip_section(cursor, section);
-      if (section == "$PhysicalNames") mesh.read_group_names(content);
+      if (section == "$PhysicalNames") names += content;
       continue;
     }
     if (!has_format) cursor.fail("section " + std::string(section) + " stands before $MeshFormat");
     cursor.skip_line();
     cursor.set_binary(format.binary);
-    if (section == "$Entities")
-      entities = read_gmsh4_entities(cursor, format);
-    else if (section == "$Nodes")
-      version4 ? read_gmsh4_nodes(cursor, format, mesh) : read_gmsh2_nodes(cursor, format, mesh);
-    else
-      version4 ? read_gmsh4_elements(cursor, format, entities, mesh)
-               : read_gmsh2_elements(cursor, format, mesh);
-    cursor.expect("$End" + std::string(section.substr(1)));
-    cursor.set_binary(false);
+    if (is_mesh) return section;
+    entities = read_gmsh4_entities(cursor, format);
+    end(cursor, section);
   }
-  if (!has_format) cursor.fail("the file has no section $MeshFormat; this is no Gmsh file");
-  cursor.set_binary(format.binary);
+  return {};
+}
+
+void GmshSections::end(FileCursor& cursor, std::string_view section) {
+  cursor.expect("$End" + std::string(section.substr(1)));
+  cursor.set_binary(false);
+}
+
+FileMesh read_gmsh(FileCursor& cursor) {
+  GmshMesh mesh;
+  GmshSections sections;
+  for (std::string_view section = sections.next(cursor); !section.empty(); section = sections.next(cursor)) {
+    const GmshFormat& format = sections.format;
+    if (section == "$Nodes")
+      sections.version4 ? read_gmsh4_nodes(cursor, format, mesh) : read_gmsh2_nodes(cursor, format, mesh);
+    else
+      sections.version4 ? read_gmsh4_elements(cursor, format, sections.entities, mesh)
+                        : read_gmsh2_elements(cursor, format, mesh);
+    GmshSections::end(cursor, section);
+  }
+  if (!sections.has_format) cursor.fail("the file has no section $MeshFormat; this is no Gmsh file");
+  cursor.set_binary(sections.format.binary);
+  mesh.read_group_names(sections.names);
   return std::move(mesh).finish(cursor);
 }
 

@@ -12,6 +12,7 @@
 
 #include "mesh/input/readers.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
+#include "recoil/parallel/communicator.hpp"
 
 /// What the two versions of the Gmsh format share.
 namespace recoil::mesh {
@@ -19,7 +20,8 @@ namespace recoil::mesh {
 /// What the `$MeshFormat` section says.
 struct GmshFormat {
   bool binary = false;
-  int size_bytes = 8; ///< size of size_t in binary 4.1 files
+  bool swapped = false; ///< binary values are in the other byte order
+  int size_bytes = 8;   ///< size of size_t in binary 4.1 files
 };
 
 /// Most nodes of any element of the format that is listed here.
@@ -27,6 +29,17 @@ inline constexpr int gmsh_max_nodes = 125;
 
 /// Number of nodes of an element type. Fails for types unknown.
 int gmsh_node_count(FileCursor& cursor, std::int64_t type);
+/// Dimension of an element of a type that is known.
+int gmsh_dimension(int type);
+/// Type of the linear simplex with the corners of one of second order; other types stay.
+int gmsh_linear_type(int type);
+/// The edges of simplices of second order, in the order of the nodes in their middle.
+inline constexpr std::array<std::array<int, 2>, 6> gmsh_edges{
+    {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {2, 3}, {1, 3}}};
+/// Below this share of its length an edge of second order is straight but for rounding.
+inline constexpr double gmsh_straight = 1e-6;
+/// The warning of edges that were not; `curvature` is the largest share of a length.
+std::string gmsh_curved_warning(const std::string& file, std::int64_t edges, double curvature);
 
 /// Elements of a Gmsh file that belong to several physical groups. Format 4.1 lists the groups of an entity,
 /// 2.2 repeats the element once per group. The lowest number counts in both; a warning names the others.
@@ -34,7 +47,8 @@ class GmshGroups {
 public:
   /// Takes the lines of a `$PhysicalNames` section; what it cannot read has no name.
   void read_names(std::string_view lines);
-  const std::map<std::pair<int, std::int32_t>, std::string>& names() const { return names_; }
+  /// By dimension and number.
+  std::map<std::pair<int, std::int32_t>, std::string> names_without_quotes() const;
   /// The group that counts of those that a format 4.1 file gives an element: the lowest; 0 if none.
   std::int32_t choose(int dim, std::span<const std::int32_t> groups);
   /// Notes the entity of the next element of a format 2.2 file.
@@ -42,6 +56,8 @@ public:
   /// Makes one of the triangles and tetrahedra of one entity that are repeated in several groups. Repeats
   /// with the same group, and those of different entities, stay.
   void merge_repeats(RawMesh& mesh);
+  /// The counts of several parts of one file. Collective.
+  void add_up(const parallel::Communicator& comm);
   /// A warning of the elements of dimension `dim` in several groups; empty if there are none.
   std::string warning(int dim, const std::string& file) const;
 
@@ -101,6 +117,20 @@ void read_gmsh2_elements(FileCursor& cursor, const GmshFormat& format, GmshMesh&
 
 /// Physical tags of the entities of each dimension, by their own tag.
 using GmshEntities = std::array<std::map<std::int64_t, std::vector<std::int32_t>>, 4>;
+
+/// The sections of a file but those of nodes and elements.
+struct GmshSections {
+  GmshFormat format;
+  bool has_format = false, version4 = false;
+  GmshEntities entities;
+  std::string names; ///< content of `$PhysicalNames`
+
+  /// Reads up to the content of the next section of nodes or elements and returns its name; empty at the end
+  /// of the file.
+  std::string_view next(FileCursor& cursor);
+  /// Behind the content of a section.
+  static void end(FileCursor& cursor, std::string_view section);
+};
 
 GmshEntities read_gmsh4_entities(FileCursor& cursor, const GmshFormat& format);
 void read_gmsh4_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);

@@ -18,6 +18,12 @@ void GmshGroups::read_names(std::string_view lines) {
   }
 }
 
+std::map<std::pair<int, std::int32_t>, std::string> GmshGroups::names_without_quotes() const {
+  auto names = names_;
+  for (auto& [group, name] : names) name = name.substr(1, name.size() - 2);
+  return names;
+}
+
 std::int32_t GmshGroups::choose(int dim, std::span<const std::int32_t> groups) {
   if (groups.empty()) return 0;
   if (groups.size() > 1) {
@@ -69,6 +75,22 @@ void GmshGroups::merge_repeats(int dim, std::vector<std::array<std::int32_t, n>>
   }
   items.resize(kept);
   groups.resize(kept);
+}
+
+void GmshGroups::add_up(const parallel::Communicator& comm) {
+  // Of each entry: dimension, count of elements, count of groups, the groups.
+  std::vector<GlobalIndex> own;
+  for (std::size_t dim = 0; dim < shared_.size(); ++dim)
+    for (const auto& [groups, count] : shared_[dim]) {
+      own.insert(own.end(), {GlobalIndex(dim), GlobalIndex(count), std::ssize(groups)});
+      own.insert(own.end(), groups.begin(), groups.end());
+    }
+  shared_ = {};
+  const std::vector<GlobalIndex> all = comm.all_gather_parts(own);
+  for (auto entry = all.begin(); entry != all.end(); entry += 3 + entry[2]) {
+    const std::vector<std::int32_t> groups(entry + 3, entry + 3 + entry[2]);
+    shared_[entry[0]][groups] += std::size_t(entry[1]);
+  }
 }
 
 std::string GmshGroups::describe(int dim, const std::vector<std::int32_t>& groups) const {

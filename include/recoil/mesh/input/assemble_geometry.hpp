@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
+#include "recoil/parallel/communicator.hpp"
 
 namespace recoil::mesh {
 
@@ -22,10 +25,16 @@ struct AssembledGeometry {
   std::vector<SurfaceMesh> body_surfaces; ///< take_body_surfaces(); only those of particles
 };
 
+struct FileSlices;
+
 /// Mesh files read once and kept for those who need them again. Pass one to geometry_dimension() and then to
 /// assemble_geometry(), which empties it.
 class MeshFiles {
 public:
+  /// @param in_slices_from bytes from which on files are worth the messages to be read by several ranks
+  explicit MeshFiles(std::uintmax_t in_slices_from = std::uintmax_t(1) << 22)
+      : in_slices_from_(in_slices_from) {}
+
   /// Reads the file unless it is there already.
   const FileMesh& load(const std::filesystem::path& path);
   /// Loads the file as load() does, and hands the mesh over.
@@ -35,8 +44,18 @@ public:
     files_[name.string()] = {std::move(mesh), {}, {}, {}};
   }
 
+  /// The file as all ranks have read it together, once; null on all of them if one rank has to. Collective.
+  std::shared_ptr<const FileSlices> load_slices(const parallel::Communicator& comm,
+                                                const std::filesystem::path& path);
+  /// No longer needed.
+  void drop_slices(const std::filesystem::path& path) { slices_[path.string()] = nullptr; }
+  /// Of the triangles or tetrahedra of a file; loads it as load() does unless it is there in slices.
+  std::pair<int, std::int64_t> dimension_and_cells(const std::filesystem::path& path);
+
 private:
   std::map<std::string, FileMesh> files_;
+  std::map<std::string, std::shared_ptr<const FileSlices>> slices_; ///< null if one rank has to read it
+  std::uintmax_t in_slices_from_;
 };
 
 /// 2 if the deformable entries are triangle meshes, 3 if they are tetrahedra.

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "recoil/parallel/exchange.hpp"
+
+namespace recoil::mesh {
+
+/// The answers to questions, in their order; `answer(question, rank that asks)` is given by the rank that
+/// `owner(question)` names. Collective.
+template <class Question, class Owner, class Answer>
+auto ask_owners(const parallel::Communicator& comm, const std::vector<Question>& asked, const Owner& owner,
+                const Answer& answer) {
+  using Reply = std::invoke_result_t<const Answer&, const Question&, int>;
+  std::vector<std::vector<Question>> outgoing(comm.size());
+  for (const Question& question : asked) outgoing[owner(question)].push_back(question);
+  std::vector<std::vector<Reply>> replies(comm.size());
+  const auto questions = parallel::exchange(comm, outgoing);
+  for (int rank = 0; rank < comm.size(); ++rank)
+    for (const Question& question : questions[rank]) replies[rank].push_back(answer(question, rank));
+  replies = parallel::exchange(comm, replies);
+  std::vector<std::size_t> used(comm.size(), 0);
+  std::vector<Reply> result;
+  result.reserve(asked.size());
+  for (const Question& question : asked) {
+    const auto rank = owner(question);
+    result.push_back(replies[rank][used[rank]++]);
+  }
+  return result;
+}
+
+} // namespace recoil::mesh
