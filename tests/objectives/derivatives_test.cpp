@@ -2,6 +2,7 @@
 #include "recoil/objectives/camera.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/observation_times.hpp"
+#include "recoil/objectives/robust_objective.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/trajectory_objective.hpp"
@@ -178,29 +179,30 @@ void check_camera() {
     auto track = moving_track<dim>();
     track.samples[1].position *= place;
     track.samples[0].inverse_sd[1] *= 1.5;
+    track.has_sd = true;
     view.tracks.push_back(track);
     view.rest.push_back(view.pose.rotation * position + view.pose.translation);
   }
+  const auto make = [&](const Scene<dim>& scene) {
+    return make_misfit<dim>(
+        "displacement_field",
+        observe_by_camera<dim>(observe_points<dim>(scene.space, PointVector::position, points), view),
+        Comparison<dim>{{{}, {"ux", "uy", "uz"}}, view.tracks});
+  };
+  const double time = rest.state().time;
   for (const bool is_fitted : {false, true}) {
     view.is_fitted = is_fitted;
-    check_objective<dim>(
-        [&](const Scene<dim>& scene) {
-          return make_misfit<dim>(
-              "displacement_field",
-              observe_by_camera<dim>(observe_points<dim>(scene.space, PointVector::position, points), view),
-              Comparison<dim>{{{}, {"ux", "uy", "uz"}}, view.tracks});
-        },
-        is_fitted ? "a camera whose pose is fitted" : "a camera");
+    check_objective<dim>(make, is_fitted ? "a camera whose pose is fitted" : "a camera");
+    EXPECT_EQ(make(rest)->num_fitted_along(time), is_fitted ? dim * (dim + 1) / 2 : 0);
+    const RobustLoss loss{RobustLoss::Type::huber, 1};
+    EXPECT_EQ(make_robust<dim>(rest.space.comm(), make(rest), loss)->num_fitted_along(time),
+              is_fitted ? dim * (dim + 1) / 2 : 0);
   }
   view.tracks[0].samples[0].inverse_sd[0] = 0;
-  check_objective<dim>(
-      [&](const Scene<dim>& scene) {
-        return make_misfit<dim>(
-            "displacement_field",
-            observe_by_camera<dim>(observe_points<dim>(scene.space, PointVector::position, points), view),
-            Comparison<dim>{{{}, {"ux", "uy", "uz"}}, view.tracks});
-      },
-      "a camera whose pose is fitted, with gaps");
+  check_objective<dim>(make, "a camera whose pose is fitted, with gaps");
+  for (auto& track : view.tracks)
+    for (auto& sample : track.samples) sample.inverse_sd.setZero();
+  EXPECT_EQ(make(rest)->num_fitted_along(time), 0) << "no pose without data";
 }
 TEST(Derivatives, Camera2D) { check_camera<2>(); }
 TEST(Derivatives, Camera3D) { check_camera<3>(); }
