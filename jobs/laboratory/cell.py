@@ -29,7 +29,10 @@ def simulate(program, folder, name, scene):
     with open(path, "w") as file:
         json.dump(scene, file, indent=1)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([program, "simulate", path, "-o", run, "-q"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        done = subprocess.run([program, "simulate", path, "-o", run, "-q"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except OSError as error:
+        sys.exit("%s: %s; give the built program by --recoil" % (program, error.strerror))
     if done.returncode != 0:
         sys.exit("recoil ended with %d\n%s" % (done.returncode, done.stdout))
     return Run(run), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
