@@ -8,7 +8,8 @@ The folder gets study.json, the scenes of the states in `scenes`, start values a
 aimed at are run by `--recoil` into `references`; without it the commands are printed. What is left out of the file, or taken
 otherwise, is printed with its place and the reason. docs/polyfem.md says how variables and functionals are taken.
 
-Files that leave their variables to a program get them by --variable, as `damping` or `shape:0`, the state after the colon.
+Files that leave their variables to a program get them by --variable, as `damping` or `shape:0`, the state after the colon, and
+functionals by --functional, as an entry of `functionals`: '{"type": "compliance", "state": 0}'.
 The exit code is 2 where nothing is left to optimise, or a file cannot be read.
 """
 import argparse
@@ -44,7 +45,8 @@ class Variables:
     def add(self, place, entry):
         kind = entry.get("type")
         make = {"shape": self.shape, "elastic": self.elastic, "friction": self.friction, "damping": self.damping,
-                "initial": self.initial, "dirichlet": self.dirichlet, "pressure": self.pressure}.get(kind)
+                "initial": self.initial, "dirichlet": self.dirichlet, "pressure": self.pressure, "periodic-shape": self.periodic_shape,
+                "macro-strain": self.macro_strain, "macro_strain": self.macro_strain}.get(kind)
         if make is None:
             self.file.leave_out(place, "the variable `%s`" % kind, "recoil has no parameter of this kind"
                                 if kind != "dirichlet-nodes" else "recoil moves the nodes of a boundary by its id, not nodes of a file")
@@ -89,6 +91,9 @@ class Variables:
         for name in composition:
             if name != "slice":
                 self.file.note(place, "without the map `%s`: vertices move by themselves" % name)
+        if how == "none" and state.periodic_axes():
+            self.periodic_shape(place, entry, state)
+            return
         if how == "none":
             basis = "vertices"
         else:
@@ -104,8 +109,40 @@ class Variables:
                 self.file.leave_out(place, "the shape", "no surface is left that moves")
                 return
             basis = {"extension": "harmonic", "boundary": ids}
+            with_surfaces = [p for p in self.parameters if p["experiment"] == state.name and isinstance(p.get("basis"), dict)
+                             and "boundary" in p["basis"]]
+            if with_surfaces:
+                ids = with_surfaces[0]["basis"]["boundary"] = sorted(set(with_surfaces[0]["basis"]["boundary"]) | set(ids))
+                bodies = state.bodies_with_surfaces(ids)
+                with_surfaces[0].pop("body", None)
+                with_surfaces[0].update({"body": bodies} if bodies else {})
+                return
         bodies = state.bodies_with_surfaces(ids) if how != "none" else []
         self.put("shape", "shape", state, basis=basis, **({"body": bodies} if bodies else {}))
+
+    def periodic_shape(self, place, entry, state):
+        axes = state.periodic_axes()
+        if not axes:
+            self.file.leave_out(place, "the variable `%s`" % entry["type"], "the scene has no `periodic_boundary`")
+            return
+        self.file.note(place, "opposite sides of the cell move as one, its size stays, and vertices inside follow the boundary")
+        self.put("shape", "shape", state, basis={"extension": "harmonic", "periodic": axes})
+
+    def macro_strain(self, place, entry, state):
+        if not state.periodic_axes():
+            self.file.leave_out(place, "the variable `%s`" % entry["type"], "the scene has no `periodic_boundary`")
+            return
+        rows = state.macro_strain()
+        if not all(isinstance(v, (int, float)) for row in rows for v in row):
+            self.file.leave_out(place, "the macro strain", "the scene gives it by a formula")
+            return
+        start = self.file.start_values(entry)
+        start = [v for row in rows for v in row] if start is None else start
+        if len(start) != state.dim ** 2:
+            self.file.leave_out(place, "the macro strain", "it has %d start values, %d are needed" % (len(start), state.dim ** 2))
+            return
+        self.file.note(place, "all entries of the macro strain vary")
+        self.put("macro_strain", "macro_strain", state, (), start)
 
     def elastic(self, place, entry, state):
         steps = entry.get("composition", [])
@@ -129,7 +166,16 @@ class Variables:
                 if not isinstance(value, (int, float)):
                     self.file.leave_out(place, "`%s`" % name, "the scene gives it by a formula, or not at all: %r" % value)
                     continue
-                self.put("%s%s" % (name, material.get("id", "")), quantity, state, steps, self.start(entry, steps, value), per=per, **region)
+                unique = "%s%s" % (name, material.get("id", ""))
+                start = self.start_of_elements(unique, entry, steps) if per == "element" and not region and len(wanted) == 1 else None
+                self.put(unique, quantity, state, steps, self.start(entry, steps, value) if start is None else start, per=per, **region)
+
+    def start_of_elements(self, name, entry, steps):
+        """Start values that differ from element to element, in a file; None for others."""
+        values = self.file.start_values(entry)
+        if values is None or all(v == values[0] for v in values):
+            return None
+        return self.file.write_rows(name, [scaled(steps, v) for v in values])
 
     def friction(self, place, entry, state):
         coefficient = state.scene.get("contact", {}).get("friction_coefficient", 0)
@@ -216,10 +262,11 @@ class Functionals:
 
     ABSENT = {
         "AMIPS": "no objective: optimizer/min_quality and renew_quality keep the elements of a shape good",
-        "deformed_collision_barrier": "contact of the run keeps bodies apart; `min_distance` asks for more",
+        "min-dist-target": "not built: recoil has no distance of a body from a point; `min_distance` is that of two bodies",
+        "homogenized_stress": "the form of earlier files has no component; write `stress` with `dimensions`",
         "control_smoothing": "use a `prior` with the values of the scene",
         "node-target": "the file has no positions; give `markers` with a CSV file",
-        "homo_disp_grad": "macro strains are not built", "disp_grad": "not built", "stress": "a component of the stress is not built",
+        "homo_disp_grad": "the macro strain is a parameter (`macro_strain`), no objective", "disp_grad": "not built",
         "acceleration": "not built", "kinetic": "not built", "divide": "quotients are not built", "function-target": "not built",
         "traction_norm": "not built", "contact_force_match": "not built", "weighted_solution": "not built", "strain_norm": "not built",
         "parametrized_product": "not built", "layer_thickness_log": "not built"}
@@ -252,6 +299,8 @@ class Functionals:
             return inner
         if kind == "soft_constraint":
             return self.soft_constraint(place, form, weight)
+        if kind == "deformed_collision_barrier":
+            return self.weighted(weight, self.deformed_barrier(place, form, time))
         make = getattr(self, "make_" + re.sub("[^a-z]", "_", str(kind).lower()), None)
         if make is None:
             return self.absent(place, kind, self.ABSENT.get(kind, "recoil has no such objective"))
@@ -311,6 +360,24 @@ class Functionals:
         state = self.file.state_of(inner)
         return [{"name": "volume", "experiment": state.name, "type": "volume_bound", "limit": high, "weight": weight,
                  "body": state.bodies_of(inner)}]
+
+    def deformed_barrier(self, place, form, time):
+        """The least distance of each two bodies, as soon as it is below that of the barrier."""
+        state = self.file.state_of(form)
+        names = [b["name"] for b in sorted(state.bodies, key=lambda b: b["is_obstacle"])]
+        movable = [b["name"] for b in state.bodies if not b["is_obstacle"]]
+        pairs = [[a, b] for i, a in enumerate(names) for b in names[i + 1:] if a in movable]
+        if not pairs:
+            return self.absent(place, form["type"], "the scene has one body: contact of a body with itself has no least distance")
+        self.file.note(place, "max(dhat - d, 0)^2 of the least distances d of two bodies, in place of the barrier of all pairs")
+        made = {"name": "min_distance", "experiment": state.name, "type": "min_distance", "p": 16, "limit": form.get("dhat", 1e-3)}
+        return [o for pair in pairs for o in self.over_time(dict(made, bodies=pair), state, time)]
+
+    def make_stress(self, place, form, state):
+        if not state.periodic_axes():
+            return self.absent(place, "stress", "a component of the stress is built for periodic cells (`homogenized_stress`)") or None
+        self.file.note(place, "P_ij per volume of the cell, with the part of contact; PolyFEM integrates that of the material over the bodies")
+        return {"type": "homogenized_stress", "component": form["dimensions"]}
 
     def make_stress_norm(self, place, form, state):
         p = form.get("power", 2)
@@ -383,6 +450,10 @@ class Functionals:
         self.file.note(place, "with the logarithmic barrier, which grows faster than PolyFEM's quadratic one")
         return self.make_log_contact_force_norm(place, form, state)
 
+    def make_smooth_contact_force_norm(self, place, form, state):
+        self.file.note(place, "of the contact that the scene has; PolyFEM takes its smooth contact potential")
+        return self.make_contact_force_norm(place, form, state)
+
     def make_collision_barrier(self, place, form, state):
         return {"type": "rest_separation", "distance": form.get("dhat", 1e-3), "time": None}
 
@@ -399,6 +470,8 @@ class Functionals:
 
     def make_material_smoothing(self, place, form, state):
         return {"type": "material_smoothing", "time": None}
+
+    make_elastic_material_smoothing = make_material_smoothing
 
 
 def optimizer_of(file, solver):
@@ -423,6 +496,17 @@ def bounds_of(file, solver):
     return None
 
 
+def functional_of(text):
+    """An entry of `functionals` from the command line."""
+    try:
+        form = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise polyfem_files.Unusable("--functional %s: no JSON: %s" % (text, error.msg), [])
+    if not isinstance(form, dict) or "type" not in form:
+        raise polyfem_files.Unusable("--functional %s: no object with a `type`, as {\"type\": \"compliance\", \"state\": 0}" % text, [])
+    return form
+
+
 def convert(arguments):
     file = polyfem_files.OptimizationFile(arguments.file, arguments.output)
     solver = file.content.get("solver", {}).get("nonlinear", {})
@@ -437,7 +521,8 @@ def convert(arguments):
         variables.add("/variable_to_simulation/%d" % k, entry)
         variables.bounds = kept
     functionals = Functionals(file)
-    for k, form in enumerate(polyfem_files.as_list(file.content.get("functionals"))):
+    forms = polyfem_files.as_list(file.content.get("functionals"))
+    for k, form in enumerate(forms + [functional_of(text) for text in arguments.functional]):
         functionals.add("/functionals/%d" % k, form)
     if file.content.get("stopping_conditions"):
         file.leave_out("/stopping_conditions", "stopping conditions", "use optimizer/objective_tolerance")
@@ -445,7 +530,8 @@ def convert(arguments):
         raise polyfem_files.Unusable("no variable is left%s" % ("; the file leaves them to a program: name them, as --variable shape"
                                                                 if not entries else ""), file.reasons())
     if not functionals.objectives:
-        raise polyfem_files.Unusable("no functional is left", file.reasons())
+        raise polyfem_files.Unusable("no functional is left%s" % ("; the file leaves them to a program: name them by --functional"
+                                                                  if not forms else ""), file.reasons())
     seen = {o["experiment"] for o in functionals.objectives}
     for parameter in variables.parameters:
         if not set(polyfem_files.as_list(parameter["experiment"])) <= seen:
@@ -482,6 +568,7 @@ def main():
     parser.add_argument("--recoil", help="the program, to run the states that are aimed at")
     parser.add_argument("--variable", action="append", default=[], metavar="KIND[:STATE]",
                         help="a variable that the file leaves to a program")
+    parser.add_argument("--functional", action="append", default=[], metavar="JSON", help="a functional that the file leaves to a program")
     arguments = parser.parse_args()
     try:
         file, study = convert(arguments)

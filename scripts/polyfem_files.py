@@ -44,6 +44,14 @@ def merged(below, above):
     return result
 
 
+def plane_stress_lame(material):
+    """Writes E and nu of a material in 2D as lambda and mu where nu is 0.5 or more, which PolyFEM's constants of plane stress allow."""
+    E, nu = material.get("E"), material.get("nu")
+    if isinstance(E, (int, float)) and isinstance(nu, (int, float)) and 0.5 <= nu < 1:
+        del material["E"], material["nu"]
+        material.update({"lambda": E * nu / (1 - nu ** 2), "mu": E / (2 + 2 * nu)})
+
+
 NAMES = {name: getattr(math, name) for name in ("sin", "cos", "tan", "exp", "sqrt", "log", "pi", "fabs", "floor", "ceil")}
 
 
@@ -61,6 +69,7 @@ class State:
     def __init__(self, path, output, name, content=None):
         self.path, self.output, self.name = path, output, name
         self.scene = content if content is not None else self.read(path)
+        self.left_out = []
         self.bodies = [self.body(k, entry) for k, entry in enumerate(as_list(self.scene.get("geometry")))]
         self.dim = self.dimension()
         self.dt, self.steps = self.times()
@@ -95,10 +104,27 @@ class State:
             vectors += [c.get("value") for c in as_list(conditions.get(section)) if isinstance(c, dict)]
         for entry in as_list(self.scene.get("geometry")):
             vectors += [entry.get("transformation", {}).get("translation"), entry.get("generator", {}).get("size")]
+        vectors += as_list(self.macro_strain_of(conditions))[:1]
         for vector in vectors:
             if isinstance(vector, list) and len(vector) in (2, 3):
                 return len(vector)
         return 3 if any(str(e.get("mesh", "")).find("3D") >= 0 for e in as_list(self.scene.get("geometry"))) else 2
+
+    @staticmethod
+    def macro_strain_of(conditions):
+        cell = conditions.get("periodic_boundary")
+        return (cell if isinstance(cell, dict) else conditions).get("linear_displacement_offset") or []
+
+    def macro_strain(self):
+        """Rows of the macro strain that the scene prescribes."""
+        return self.macro_strain_of(self.scene.get("boundary_conditions", {})) or [[0.0] * self.dim for _ in range(self.dim)]
+
+    def periodic_axes(self):
+        """Axes along which the scene is a periodic cell; [] for none."""
+        cell = self.scene.get("boundary_conditions", {}).get("periodic_boundary")
+        if isinstance(cell, dict) and cell.get("enabled"):
+            return cell.get("axes") or list("xyz"[:self.dim])
+        return ["xyz"[k] for k, flag in enumerate(cell) if flag] if isinstance(cell, list) else []
 
     def times(self):
         time = self.scene.get("time")
@@ -163,12 +189,20 @@ class State:
         scene["conventions"] = "polyfem"
         solver = scene.get("solver", {})
         nonlinear = solver.get("nonlinear", {})
-        for key in ("debug_fd", "debug_fd_eps", "f_delta", "x_delta", "verify_hessian"):
+        for key in ("debug_fd", "debug_fd_eps", "f_delta", "x_delta", "x_delta_tol", "verify_hessian", "advanced"):
             nonlinear.pop(key, None)
         if "grad_norm" in nonlinear:
             nonlinear["grad_norm_tol"] = nonlinear.pop("grad_norm")
         solver.get("linear", {}).pop("adjoint_solver", None)
+        solver.pop("adjoint_linear", None)
+        if self.dim == 2:
+            for material in as_list(scene.get("materials")):
+                plane_stress_lame(material)
         contact = scene.get("contact", {})
+        if contact.pop("periodic", False):
+            self.left_out.append(("/contact/periodic", "contact with the next cell", "not built: bodies touch those of their own cell"))
+        if contact.get("adhesion", {}).pop("tangential_adhesion_coefficient", 0):
+            self.left_out.append(("/contact/adhesion/tangential_adhesion_coefficient", "friction of adhesion", "not built"))
         if contact.pop("use_convergent_formulation", False):
             contact.update(use_area_weighting=True, use_improved_max_operator=True, use_physical_barrier=True)
         folder = os.path.join(self.output, "scenes")
@@ -245,7 +279,8 @@ class OptimizationFile:
         self.lines.append("note      %s: %s" % (place, text))
 
     def reasons(self):
-        return list(dict.fromkeys(self.lines))
+        scenes = ["left out  %s%s: %s: %s" % (state.name, *what) for state in self.states for what in state.left_out]
+        return list(dict.fromkeys(self.lines + scenes))
 
     def state(self, number):
         if not isinstance(number, int) or not 0 <= number < len(self.states):
@@ -272,7 +307,7 @@ class OptimizationFile:
             return None
         initial, number = parameters[index]["initial"], parameters[index]["number"]
         values = initial if isinstance(initial, list) else [initial] * (number if isinstance(number, int) else 1)
-        return values if all(isinstance(v, (int, float)) for v in values) else None
+        return values if values and all(isinstance(v, (int, float)) for v in values) else None
 
     def find(self, name):
         """A file that is named from the folder of the file, or of one above."""

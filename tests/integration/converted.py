@@ -164,13 +164,63 @@ def contact(recoil):
         "parameters": [], "states": [{"path": "touching.json"}],
         "functionals": [forces("contact_force_norm", surface_selection=[2]), forces("contact_force_norm"),
                         forces("log_contact_force_norm", dhat=0.1, surface_selection=[2, 5]), forces("quadratic_contact_force_norm", dhat=0.1),
-                        {"type": "collision_barrier", "state": 0, "dhat": 0.005}, {"type": "deformed_collision_barrier", "state": 0}]})
-    has(text, "left out  /functionals/5: `deformed_collision_barrier`", "with the logarithmic barrier")
+                        {"type": "collision_barrier", "state": 0, "dhat": 0.005}, {"type": "min-dist-target", "state": 0, "target": [0, 0]},
+                        {"type": "transient_integral", "integral_type": "final", "state": 0, "weight": 3,
+                         "static_objective": {"type": "deformed_collision_barrier", "state": 0, "dhat": 0.05}}]},
+        "--functional", json.dumps(forces("smooth_contact_force_norm", surface_selection=[2])))
+    has(text, "left out  /functionals/5: `min-dist-target`", "with the logarithmic barrier", "in place of the barrier of all pairs")
     runs.check(study["parameters"][1]["per_step"] is True and "file" in study["parameters"][1]["initial"], "a displacement for each step, from a file")
     found = gradient(recoil, "touching")["per_objective"]
     runs.check(0 < found["contact_force_norm"] and abs(found["contact_force_norm_2"] / (2 * found["contact_force_norm"]) - 1) < 0.05,
                "forces on one side are half of all: %.6g of %.6g" % (found["contact_force_norm"], found["contact_force_norm_2"]))
+    run = recoil.simulate(1, recoil.path("touching") + "/scenes/touching.json", "touching-run")
+    y, u = runs.coordinates(run)[:, 1], runs.state(run)[:, 1]
+    gap = (y + u)[abs(y - 0.51) < 1e-9].min() - (y + u)[abs(y - 0.5) < 1e-9].max()
+    ratio = found["min_distance"] / (3 * (0.05 - gap) ** 2)
+    runs.check(1 <= ratio < 1.6, "3 max(dhat - d, 0)^2 of the gap %.4g, smoothed upwards: ratio %.3f" % (gap, ratio))
+    runs.check(abs(found["contact_force_norm_5"] / found["contact_force_norm"] - 1) < 1e-9, "a functional of the command line counts like those of the file")
     runs.check(found["contact_force_norm_3"] > 0 and found["contact_force_norm_4"] > 0, "a barrier of its own is felt from further away")
+
+
+def cell(recoil):
+    """Stress of a periodic cell by its macro strain, with nu = 1/2 in the plane, and its shape."""
+    periodic = {"periodic_boundary": {"enabled": True, "linear_displacement_offset": [[0, 0], [0, -0.2]]}}
+    state(recoil, "cell.json", boundary_conditions=periodic, materials={"type": "LinearElasticity", "E": 1000, "nu": 0.5},
+          contact={"enabled": False, "periodic": True}, geometry=[{"mesh": "square.obj", "volume_selection": 1}])
+    file = {"variable_to_simulation": [{"type": "macro-strain", "state": 0, "composition": []}], "parameters": [], "states": [{"path": "cell.json"}],
+            "functionals": [{"type": "stress", "dimensions": [1, 1], "state": 0, "weight": 2}]}
+    study, text = convert(recoil, "strained", file)
+    has(text, "left out  cell/contact/periodic", "per volume of the cell")
+    found = gradient(recoil, "strained")
+    # lambda = E nu / (1 - nu^2) and mu = E / (2 + 2 nu) are 2000/3 and 1000/3, and so P = 2 (lambda + 2 mu) H on the unit square.
+    runs.check(abs(found["objective"] / (-0.4 * 4000 / 3) - 1) < 1e-9, "twice the stress of the cell: %.10g" % found["objective"])
+    slope = np.array(found["parameters"]["macro_strain"]["gradient"], dtype=float).reshape(-1)
+    runs.check(np.allclose(slope, [4000 / 3, 0, 0, 8000 / 3], rtol=1e-7, atol=1e-4), "its derivative by the macro strain: %s" % slope)
+    for name, kind in (("periodic-shape", "periodic-shape"), ("free-shape", "shape")):
+        study, text = convert(recoil, name, dict(file, variable_to_simulation=[{"type": kind, "state": 0, "composition": []}]))
+        runs.check(study["parameters"][0]["basis"] == {"extension": "harmonic", "periodic": ["x", "y"]}, "%s: sides of a cell stay alike" % kind)
+        has(text, "opposite sides of the cell move as one")
+        gradient(recoil, name)
+    state(recoil, "block.json")
+    has(convert(recoil, "no-cell", dict(file, states=[{"path": "block.json"}], variable_to_simulation=[{"type": "shape", "state": 0, "composition": []}]),
+                expect=2)[1], "a component of the stress is built for periodic cells")
+    two = [{"type": "shape", "state": 0, "composite_map_type": "boundary", "surface_selection": [i], "composition": []} for i in (3, 2)]
+    study, _ = convert(recoil, "sides", dict(file, states=[{"path": "block.json"}], variable_to_simulation=two, functionals=[{"type": "compliance", "state": 0}]))
+    runs.check([p["basis"] for p in study["parameters"]] == [{"extension": "harmonic", "boundary": [2, 3]}], "two shapes of a state are one")
+
+
+def elements(recoil):
+    """Start values of each element; jumps between two triangles."""
+    runs.write_obj(recoil.path("halves.obj"), ([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)]))
+    state(recoil, "halves.json", geometry=[{"mesh": "halves.obj", "surface_selection": {"id": 1, "axis": "-x", "position": 0.01}}])
+    study, _ = convert(recoil, "halves", {
+        "variable_to_simulation": [{"type": "elastic", "state": 0, "composition": [{"type": "scale", "value": 10}, {"type": "append-const", "value": 0.3, "size": 2},
+                                                                                   {"type": "E-nu-to-lambda-mu", "is_volume": False}]}],
+        "parameters": [{"number": 2, "initial": [1, 2]}], "states": [{"path": "halves.json"}],
+        "functionals": [{"type": "elastic_material_smoothing", "state": 0, "weight": 4}]})
+    # Both constants, both ways: (1 - 2)^2 and (1 - 1/2)^2.
+    found = gradient(recoil, "halves")["objective"]
+    runs.check(abs(found / (4 * 2 * (1 + 0.25)) - 1) < 1e-12, "jumps of E = 10 and 20: %.12g" % found)
 
 
 def wrong(recoil):
@@ -181,6 +231,9 @@ def wrong(recoil):
     runs.check([p["quantity"] for p in study["parameters"]] == ["young_modulus", "poisson_ratio"], "variables that the file leaves open")
     has(convert(recoil, "kind", dict(free, variable_to_simulation=[{"type": "macro-strain", "state": 0, "composition": []}]), expect=2)[1],
         "/variable_to_simulation/0: the variable `macro-strain`")
+    has(convert(recoil, "text", free, "--variable", "elastic", "--functional", "stress", expect=2)[1], "--functional stress: no JSON")
+    has(convert(recoil, "typeless", free, "--variable", "elastic", "--functional", "[]", expect=2)[1], "no object with a `type`")
+    has(convert(recoil, "none", dict(free, functionals=[]), "--variable", "elastic", expect=2)[1], "name them by --functional")
     shape = [{"type": "shape", "state": 0, "composition": []}]
     has(convert(recoil, "functional", dict(free, variable_to_simulation=shape, functionals=[{"type": "kinetic", "state": 0}]), expect=2)[1],
         "no functional is left", "/functionals/0: `kinetic`: not built")
@@ -198,5 +251,5 @@ def wrong(recoil):
 with runs.Recoil() as recoil:
     points, faces = runs.sheet(4, 1, 0)
     runs.write_obj(recoil.path("square.obj"), (points, faces))
-    for part in (shapes, constants, contact, wrong):
+    for part in (shapes, constants, contact, cell, elements, wrong):
         part(recoil)
