@@ -16,13 +16,13 @@ distribution, the first hierarchy. Counts do not mind if there are fewer cores t
 """
 import argparse
 import json
-import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+import boxes
 
 RADIUS, YOUNG, DENSITY = 0.01, 1e7, 1000
 SENT = ("messages", "bytes", "collectives", "gathered_bytes")
@@ -36,19 +36,8 @@ def critical_step():
 
 
 def box(unknowns, length, steps, _):
-    divisions = max(2, round((unknowns / 3) ** (1 / 3)) - 1)
-    scene = {
-        "geometry": {
-            "generator": {"type": "box", "size": [float(length), 1.0, 1.0], "divisions": [divisions * length, divisions, divisions]},
-            "surface_selection": [{"id": 1, "axis": "-x", "position": -0.4999 * length}],
-        },
-        "materials": {"type": "NeoHookean", "E": 1e6, "nu": 0.3, "rho": 1000},
-        "gravity": [0, 0, -0.981],
-        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]},
-        "output": {"every": 1000},
-    }
-    if steps:
-        scene["time"] = {"dt": 10 / divisions / 1e3**0.5, "time_steps": steps}
+    scene = boxes.box(max(2, round((unknowns / 3) ** (1 / 3)) - 1), length, steps)
+    scene["output"] = {"every": 1000}
     return scene
 
 
@@ -98,12 +87,7 @@ def run(options, ranks, scene):
             options.recoil, "simulate", "-q", str(folder / "scene.json"), "-o", str(folder / "run")]
         if options.petsc:
             command += ["--petsc", options.petsc]
-        environment = dict(os.environ, OMP_NUM_THREADS="1", PETSC_OPTIONS=f"-log_view :{folder}/log.txt")
-        if os.geteuid() == 0:
-            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}\nended with {done.returncode}\n{done.stdout}{done.stderr}")
+        boxes.run(command, PETSC_OPTIONS=f"-log_view :{folder}/log.txt")
         summary = json.loads((folder / "run" / "summary.json").read_text())
         sent = [json.loads((folder / f"{rank}.json").read_text()) for rank in range(ranks)]
         for name in SENT:

@@ -11,12 +11,12 @@ there are more of them than cores: the figures are upper bounds there.
 import argparse
 import itertools
 import json
-import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
+
+import boxes
 
 # Reports itself the usage of the program, of one rank.
 WRAPPER = """import json, os, resource, subprocess, sys
@@ -31,21 +31,9 @@ sys.exit(code)
 def measure(options, scene, ranks):
     """Processor seconds and peak megabytes per rank."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        environment = dict(os.environ, OMP_NUM_THREADS="1")
-        if os.geteuid() == 0:
-            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         command = options.mpirun.split() + ["-n", str(ranks), sys.executable, "-c", WRAPPER, folder, options.recoil, "validate", str(scene)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command[:6])} ..\nended with {done.returncode}\n{done.stdout}{done.stderr}")
+        boxes.run(command)
         return zip(*(json.loads((pathlib.Path(folder) / f"{rank}.json").read_text()) for rank in range(ranks)))
-
-
-def box(divisions):
-    return {"geometry": {"generator": {"type": "box", "size": [1, 1, 1], "divisions": [divisions] * 3},
-                         "surface_selection": [{"id": 1, "axis": "-x", "position": -0.4999}]},
-            "materials": {"type": "NeoHookean", "E": 1e6, "nu": 0.3, "rho": 1000}, "gravity": [0, 0, -0.981],
-            "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]}}
 
 
 class Numbers:
@@ -115,7 +103,7 @@ def write_blocks(numbers, nodes, facets, cells):
 
 
 def of_file(path):
-    scene = box(1)
+    scene = boxes.box(1)
     scene["geometry"] = {"mesh": str(path)}
     return scene
 
@@ -141,7 +129,7 @@ def main():
             mesh = pathlib.Path(folder) / "box.msh"
             if options.file:
                 write_box(mesh, options.divisions, options.file, options.binary)
-            scene.write_text(json.dumps(of_file(mesh) if options.file else box(options.divisions)))
+            scene.write_text(json.dumps(of_file(mesh) if options.file else boxes.box(options.divisions)))
         for ranks in options.ranks:
             seconds, peaks = measure(options, scene, ranks)
             print(f"| {ranks} | {max(seconds):.1f} | {ranks * max(seconds):.1f} | {max(peaks):.0f} | {ranks * max(peaks):.0f} "
