@@ -127,7 +127,8 @@ private:
     const std::span<const std::int32_t> groups = groups_of(block);
     std::int64_t nodes[gmsh_max_nodes];
     read_lines(file_, layout_.lines, block.begin + from, count, [&](FileCursor& cursor, std::int64_t) {
-      cursor.integer("an element number");
+      const auto tag_of_element = cursor.integer("an element number");
+      if (version4() && tag_of_element < 0) cursor.fail("a negative tag");
       const int type = version4() ? block.type : cursor.small_integer("an element type");
       const int num_nodes = gmsh_node_count(cursor, type);
       std::int32_t tags[2] = {0, 0};
