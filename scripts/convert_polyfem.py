@@ -195,11 +195,13 @@ class Variables:
             self.file.leave_out(place, "the friction", "there is no pair of bodies")
 
     def damping(self, place, entry, state):
+        values = self.file.start_values(entry)
         for material in state.materials():
             region = {"region": material["id"]} if "id" in material else {}
-            for key, quantity in (("psi", "damping_shear"), ("phi", "damping_bulk")):
+            for k, (key, quantity) in enumerate((("psi", "damping_shear"), ("phi", "damping_bulk"))):
                 if isinstance(material.get(key), (int, float)):
-                    self.put("%s%s" % (key, material.get("id", "")), quantity, state, (), self.start(entry, (), material[key]), **region)
+                    start = values[k] if values and len(values) == 2 else self.start(entry, (), material[key])
+                    self.put("%s%s" % (key, material.get("id", "")), quantity, state, (), start, **region)
                 else:
                     self.file.leave_out(place, "`%s`" % key, "the scene gives no number for it")
 

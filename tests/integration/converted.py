@@ -141,6 +141,7 @@ def constants(recoil):
     study, _ = convert(recoil, "started", file)
     runs.check({p["quantity"] for p in study["parameters"]} == {"initial_velocity", "damping_shear", "damping_bulk"} and
                study["parameters"][0]["initial"] == [0.4, 0.1], "initial velocities, and the two constants of damping")
+    runs.check([p["initial"] for p in study["parameters"] if p["quantity"].startswith("damping")] == [0.4, 0.1], "psi, then phi")
     runs.check(gradient(recoil, "started")["objective"] > 0, "and they have a gradient")
 
 
