@@ -224,6 +224,17 @@ def elements(recoil):
     runs.check(abs(found / (4 * 2 * (1 + 0.25)) - 1) < 1e-12, "jumps of E = 10 and 20: %.12g" % found)
 
 
+def as_it_is(recoil):
+    """Tolerances and linear solvers of PolyFEM's scenes, which need no conversion."""
+    state(recoil, "present.json", solver={
+        "linear": {"solver": ["Eigen::PardisoLDLT", "Eigen::SimplicialLDLT"]}, "adjoint_linear": {"solver": "Eigen::SimplicialLDLT"},
+        "nonlinear": {"norm_type": "Euclidean", "first_grad_norm_tol": 1e-10, "grad_norm_tol": 1e-8, "x_delta_tol": 0,
+                      "advanced": {"f_delta_tol": 0, "derivative_along_delta_x_tol": 0}, "line_search": {"use_grad_norm_tol": 1e-6}},
+        "advanced": {"characteristic_force_density": 1, "characteristic_length": 1}})
+    code, said = recoil.run(1, "validate", recoil.path("present.json"), expect=None)
+    runs.check(code == 0, "a scene with PolyFEM's present keys of `solver`%s" % (": " + said[-400:] if code else ""))
+
+
 def wrong(recoil):
     state(recoil, "shape.json")
     free = {"variable_to_simulation": [], "parameters": [], "states": [{"path": "shape.json"}], "functionals": [{"type": "compliance", "state": 0}]}
@@ -252,5 +263,5 @@ def wrong(recoil):
 with runs.Recoil() as recoil:
     points, faces = runs.sheet(4, 1, 0)
     runs.write_obj(recoil.path("square.obj"), (points, faces))
-    for part in (shapes, constants, contact, cell, elements, wrong):
+    for part in (shapes, constants, contact, cell, elements, as_it_is, wrong):
         part(recoil)
