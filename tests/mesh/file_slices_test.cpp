@@ -260,6 +260,8 @@ TEST_F(FileSlicesTest, AreWhatOneRankReads) {
   for (const bool version4 : {false, true})
     for (const bool binary : {false, true})
       for (const int variant : {0, 1, 2, 3, 4}) {
+        // On more ranks than most machines for tests have cores, a third of them.
+        if (comm_.size() > 2 && (variant + 2 * version4 + binary) % 3 != 0) continue;
         Writing writing{version4, binary};
         writing.second_order = variant == 1;
         writing.stride = variant == 2 ? 3 : variant == 3 ? 100'000 : 1;
