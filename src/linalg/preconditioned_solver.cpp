@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "linalg/factorization.hpp"
+#include "linalg/product_data.hpp"
 #include "recoil/base/lookup.hpp"
 #include "recoil/base/signals.hpp"
 
@@ -93,11 +94,12 @@ bool PreconditionedSolver::is_factorization() const {
 
 void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
                                    const LinearSolver::MakeNearNullSpace& near_null_space,
-                                   const StencilMatrix* stiff) {
+                                   const StencilMatrix* stiff, bool is_lasting) {
   // A new solver object, as GAMG would keep the near null space of its first hierarchy, and with its
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
   if (!ksp_ || !same_matrix || !is_factorization()) create();
+  if (is_lasting) RECOIL_PETSC(keep_no_product_data(preconditioner_.get()));
   if (!same_matrix) {
     matrix_ = share<MatHandle>(matrix.get());
     graph_ = matrix.shared_graph();
@@ -113,7 +115,8 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
 bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
                                           const LinearSolver::MakeNearNullSpace& near_null_space,
                                           const StencilMatrix* stiff, double key) {
-  if (stiff == nullptr || !policy_.has_interpolation_of(key)) rebuild(matrix, near_null_space, stiff);
+  if (stiff == nullptr || !policy_.has_interpolation_of(key))
+    rebuild(matrix, near_null_space, stiff, stiff == nullptr);
   // Stiff terms take the operators of the reference away. Where these are made again they have to be the
   // same, but first and later triple products differ in the last bits on three and more ranks.
   if (stiff != nullptr) refresh(stiff, Renewal::operators);

@@ -30,9 +30,10 @@ public:
   RefreshPolicy& policy() { return policy_; }
   const RefreshPolicy& policy() const { return policy_; }
 
-  /// Sets the matrix, as LinearSolver does; stiff terms may be null or empty. Collective.
+  /// Sets the matrix, as LinearSolver does; stiff terms may be null or empty.
+  /// @param is_lasting whether renewals of the operators are not expected. Collective.
   void rebuild(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
-               const StencilMatrix* stiff);
+               const StencilMatrix* stiff, bool is_lasting = false);
   void refresh(const StencilMatrix* stiff, Renewal what);
   /// Sets the hierarchy of the reference matrix `key` up, to which stiff terms will be added if `stiff`,
   /// which is empty then, is not null; false if that has failed. Collective.
