@@ -23,8 +23,8 @@ private:
     has_two_levels_ = has_terms(stiff) && !is_factorization();
     // Multigrid of a run that may have stiff terms is one of the sum from the beginning: they then come with
     // new values only, as long as K couples their nodes.
-    const bool sums = stiff != nullptr && method() == LinearMethod::amg && !is_factorization();
-    if (!has_two_levels_ && !sums) {
+    sums_ = stiff != nullptr && method() == LinearMethod::amg && !is_factorization();
+    if (!has_two_levels_ && !sums_) {
       softened_ = {{}, {0}, {}, {}};
       return PreconditionedSolver::take_terms(stiff, pattern, what);
     }
@@ -97,8 +97,15 @@ private:
   }
 
   void connect() override {
+    // The matrix of multigrid may be one of earlier values: conjugate gradients alone multiply with that of
+    // now.
+    const bool apart = sums_ && !has_two_levels_ && operator_.get() != matrix_.get();
+    RECOIL_PETSC(PCSetUseAmat(preconditioner_.get(), apart ? PETSC_FALSE : PETSC_TRUE));
     if (!has_two_levels_) {
       PreconditionedSolver::connect();
+      if (apart)
+        RECOIL_PETSC(
+            KSPSetOperators(ksp_.get(), multiplier(matrix_.get(), products_of_matrix_), operator_.get()));
       return;
     }
     if (!sum_shell_) create_shells();
@@ -146,6 +153,7 @@ private:
   }
 
   bool has_two_levels_ = false;                   ///< for the present terms
+  bool sums_ = false;                             ///< operator_ is a matrix of its own, K + softened_
   MatHandle stiff_;                               ///< C, a reference of our own
   StencilMatrix::Rows softened_{{}, {0}, {}, {}}; ///< part of operator_
   std::unique_ptr<StiffSubset> subset_;

@@ -173,6 +173,16 @@ TEST_P(TwoLevelSolverTest, FrozenHierarchySolvesTheMatrixOfNow) {
   }
 }
 
+TEST_P(TwoLevelSolverTest, FrozenHierarchyWithoutContactSolvesTheMatrixOfNow) {
+  if (!sandwiched()) GTEST_SKIP() << "keeps no hierarchy through a refresh";
+  assemble({});
+  rebuild();
+  testing::assemble<dim>(box, {}, matrix, 3);
+  prepare(Renewal::stiff_terms);
+  ASSERT_EQ(solver.solve(b, x, 1e-10, 1000).outcome, LinearOutcome::converged);
+  expect_solution(dense_sum({}).ldlt().solve(dense_load()) / 3, 1e-7);
+}
+
 TEST_P(TwoLevelSolverTest, RanksWithoutContact) {
   const auto stencils = springs(bearable(1e5), 11, false);
   assemble(stencils);
