@@ -1,4 +1,5 @@
-"""What the tests of this folder share: planes, runs of recoil, tables of forces, straight lines through peaks."""
+"""What the tests of this folder share: their options, planes, runs of recoil, tables of forces, balances."""
+import argparse
 import csv
 import json
 import os
@@ -13,6 +14,16 @@ from recoil_run import Run  # noqa: E402
 from runs import ENVIRONMENT  # noqa: E402
 
 AXES = "xyz"
+
+
+def parser(description):
+    """The options that all tests have."""
+    result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("--recoil", type=os.path.abspath, required=True)
+    result.add_argument("-o", "--output", required=True)
+    result.add_argument("--quick", action="store_true")
+    result.add_argument("--smooth", action="store_true", help="a test of grains without friction, too, which takes as long as all others")
+    return result
 
 
 def plane(name, axis, side, distance, number=None):

@@ -8,7 +8,6 @@ Both halves are frames of triangles without friction, with a ledge each that clo
 planes with the friction of the grains. The lid presses with a force (`servo_planes`), then the lower half moves along x with the base. Each test
 leaves a scene, a run and a CSV file of its curve in the output folder, all of them `strengths.csv` and `shear_box.png`.
 """
-import argparse
 import os
 
 import cell
@@ -23,6 +22,7 @@ from runs import write_obj  # noqa: E402
 GAP, SLIT = 1e-5, 5e-4  # at which contact begins, between the halves [m]
 SPEED, STEP, WAIT = 0.01, 5e-5, 0.1  # of the lower half [m/s], its way per time step [m], time for the lid alone [s]
 LOWER, LID = 1, 2
+FOUND = ("porosity", "displacement_at_peak", "normal_stress", "shear_stress", "friction_angle", "friction_angle_in_second_half", "dilation_angle", "plane_strain_angle")
 
 
 def frame(size, top, side):
@@ -87,6 +87,21 @@ def plane_strain_angle(table, peak):
     return np.degrees(psi), np.degrees(np.arcsin(ratio / (np.cos(psi) + ratio * np.sin(psi))))
 
 
+def report(test, run, table, seconds):
+    """Prints what a test has found; returns the values FOUND."""
+    peak, normal, shear = strength(table)
+    half = slice(len(table["displacement"]) // 2, None)
+    mean = np.degrees(np.arctan(table["shear_stress"][half].mean() / table["normal_stress"][half].mean()))
+    angles = np.degrees(np.arctan(shear / normal)), mean, *plane_strain_angle(table, peak)
+    apart = np.abs(table["shear_stress"] - table["shear_stress_below"])[len(table["displacement"]) // 4:].max() / shear
+    way, porosity = table["displacement"][peak], table["porosity"][0]
+    print("%s: %d grains, porosity %.3f, peak %.4g kPa under %.4g kPa at %.2f mm%s" % (test, len(run.mesh.points), porosity, shear / 1e3, normal / 1e3, 1e3 * way,
+                                                                                     ", where the test ends" if peak == len(table["displacement"]) - 1 else ""))
+    print("  %.1f degrees, in the second half of the test %.1f degrees, dilation %.1f degrees, in plane strain %.1f degrees" % angles)
+    print("  halves apart by %.2g, energies by %.2g, %.3g s" % (apart, cell.energy_gap(run), seconds), flush=True)
+    return porosity, way, normal, shear, *angles
+
+
 def draw_section(axis, figure, run, size, way):
     """Grains that the middle of the box cuts, in the last state."""
     *_, state = run
@@ -130,37 +145,23 @@ def draw(results, last, size, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--recoil", required=True)
-    parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--smooth", action="store_true", help="a test of grains without friction, too, which takes as long as all others")
+    parser = cell.parser(__doc__)
     parser.add_argument("--way", type=float, help="of the lower half [m]")
     parser.add_argument("--size", type=float, nargs=3, help="of the box [m]")
     arguments = parser.parse_args()
-    program, way = os.path.abspath(arguments.recoil), arguments.way or (0.002 if arguments.quick else 0.004)
+    way = arguments.way or (0.002 if arguments.quick else 0.004)
     size = arguments.size or [0.05, 0.02, 0.035]
     results, rows = {"rough": {}, "smooth": {}}, []
     for name, friction, pressures in (("smooth", 0, [1e5] if arguments.smooth else []), ("rough", 0.5, [5e4, 2e5] if arguments.quick else [5e4, 1e5, 2e5])):
         for pressure in pressures:
             test = "%s_%g_kPa" % (name, pressure / 1e3)
-            last, seconds = cell.simulate(program, arguments.output, test, scene(arguments.output, pressure, size, way, friction, [0.0022, 0.0028]))
+            last, seconds = cell.simulate(arguments.recoil, arguments.output, test, scene(arguments.output, pressure, size, way, friction, [0.0022, 0.0028]))
             table = results[name][pressure] = curve(last, size)
             cell.write_table(os.path.join(arguments.output, test + ".csv"), table)
-            peak, normal, shear = strength(table)
-            psi, phi = plane_strain_angle(table, peak)
-            half = slice(len(table["displacement"]) // 2, None)
-            mean = np.degrees(np.arctan(table["shear_stress"][half].mean() / table["normal_stress"][half].mean()))
-            apart = np.abs(table["shear_stress"] - table["shear_stress_below"])[len(table["displacement"]) // 4:].max() / shear
-            rows.append([pressure, table["porosity"][0], table["displacement"][peak], normal, shear, np.degrees(np.arctan(shear / normal)), mean, psi, phi])
-            print("%s: %d grains, porosity %.3f, peak %.4g kPa under %.4g kPa at %.2f mm%s" % (test, len(last.mesh.points), rows[-1][1], shear / 1e3, normal / 1e3, 1e3 * rows[-1][2],
-                                                                                             ", where the test ends" if peak == len(table["displacement"]) - 1 else ""))
-            print("  %.1f degrees, in the second half of the test %.1f degrees, dilation %.1f degrees, in plane strain %.1f degrees" % tuple(rows[-1][5:]))
-            print("  halves apart by %.2g, energies by %.2g, %.3g s" % (apart, cell.energy_gap(last), seconds), flush=True)
+            rows.append([pressure, *report(test, last, table, seconds)])
     slope, c = np.polyfit(*np.array(rows)[-len(results["rough"]):, 3:5].T, 1)
     print("rough: friction angle %.2f degrees, cohesion %.3g kPa" % (np.degrees(np.arctan(slope)), c / 1e3))
-    heads = ("lid_pressure", "porosity", "displacement_at_peak", "normal_stress", "shear_stress", "friction_angle", "friction_angle_in_second_half", "dilation_angle", "plane_strain_angle")
-    cell.write_table(os.path.join(arguments.output, "strengths.csv"), dict(zip(heads, np.transpose(rows))))
+    cell.write_table(os.path.join(arguments.output, "strengths.csv"), dict(zip(("lid_pressure", *FOUND), np.transpose(rows))))
     draw(results, last, size, os.path.join(arguments.output, "shear_box.png"))
 
 

@@ -8,7 +8,6 @@ Grains stand in a cell of six planes without friction. Three hold the cell press
 the area; a seventh, the ram, comes down at a constant rate of strain and bears the deviator, as in a cell of a laboratory. Each test leaves
 a scene, a run and a CSV file of its curve in the output folder, all of them `strengths.csv` and `triaxial.png`.
 """
-import argparse
 import os
 
 import cell
@@ -20,6 +19,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 WIDTH, HEIGHT = 0.04, 0.08  # [m]
 GAP = 1e-5  # at which contact begins [m]
+FOUND = ("porosity", "strain_at_peak", "axial_stress", "side_stress", "friction_angle", "friction_angle_in_second_half", "modulus")
 
 # Rate of strain [1/s], strain per step, and time for the cell pressure alone [s].
 SERIES = {
@@ -106,6 +106,25 @@ def angle(sigma_1, sigma_3):
     return np.degrees(np.arcsin((sigma_1 - sigma_3) / (sigma_1 + sigma_3)))
 
 
+def report(test, run, table, seconds, has_sides):
+    """Prints what a test has found; returns the values FOUND."""
+    at, top, side = strength(table)
+    half = slice(len(table["deviator"]) // 2, None)
+    later = angle(table["axial_stress"][half].mean(), (table["side_stress_x"] + table["side_stress_y"])[half].mean() / 2)
+    apart = np.abs(table["axial_stress"] - table["axial_stress_at_base"])[:table["deviator"].argmax() + 1].max() / top
+    porosity, stiffness = table["porosity"][0], modulus(run, table)
+    print("%s: %d grains, peak %.4g kPa over %.4g kPa at strain %.3g %%%s" % (test, len(run.mesh.points), top / 1e3, side / 1e3, 100 * at,
+                                                                           ", where the test ends" if at == table["axial_strain"][-1] else ""))
+    if has_sides:
+        print("  %.1f degrees, in the second half of the test %.1f degrees; porosity %.3f, at the end contraction %.3g %%"
+              % (angle(top, side), later, porosity, 100 * table["volumetric_strain"][-1]))
+    if np.isfinite(stiffness):
+        print("  modulus %.4g MPa" % (stiffness / 1e6))
+    print("  base off by %.2g, energies by %.2g, %d of %d bonds broken, %.3g s"
+          % (apart, cell.energy_gap(run), run.summary["broken_bonds"], run.summary["bonds"], seconds), flush=True)
+    return porosity, at, top, side, angle(top, side), later, stiffness
+
+
 def draw(results, path):
     figure, axes = plt.subplots(2, 3, figsize=(12, 6.6), constrained_layout=True)
     for row, name in zip(axes, ("dry", "cemented")):
@@ -138,15 +157,11 @@ def draw(results, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--recoil", required=True)
-    parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--smooth", action="store_true", help="a test of grains without friction, too, which takes as long as all others")
+    parser = cell.parser(__doc__)
     parser.add_argument("--strain", type=float, help="end of the tests of dry grains; the cemented ones end at a quarter of it")
     parser.add_argument("--radius", type=float, nargs=2, help="smallest and largest radius of the grains [m]")
     arguments = parser.parse_args()
-    program, strain = os.path.abspath(arguments.recoil), arguments.strain or (0.06 if arguments.quick else 0.08)
+    strain = arguments.strain or (0.06 if arguments.quick else 0.08)
     radius = arguments.radius or ([0.004, 0.005] if arguments.quick else [0.003, 0.004])
     tests = {"cemented": [0, 2.5e5, 5e5], "dry": [5e4, 2e5] if arguments.quick else [5e4, 1e5, 2e5], "smooth": [1e5] if arguments.smooth else []}
     results, rows = {}, []
@@ -154,28 +169,14 @@ def main():
         results[name] = {}
         for pressure in pressures:
             test = "%s_%g_kPa" % (name, pressure / 1e3)
-            run, seconds = cell.simulate(program, arguments.output, test, scene(pressure, radius, strain / (4 if name == "cemented" else 1), **SERIES[name]))
+            run, seconds = cell.simulate(arguments.recoil, arguments.output, test, scene(pressure, radius, strain / (4 if name == "cemented" else 1), **SERIES[name]))
             table = results[name][pressure] = curve(run)
             cell.write_table(os.path.join(arguments.output, test + ".csv"), table)
-            at, top, side = strength(table)
-            half = slice(len(table["deviator"]) // 2, None)
-            later = angle(table["axial_stress"][half].mean(), (table["side_stress_x"] + table["side_stress_y"])[half].mean() / 2)
-            apart = np.abs(table["axial_stress"] - table["axial_stress_at_base"])[:table["deviator"].argmax() + 1].max() / top
-            rows.append([pressure, table["porosity"][0], at, top, side, angle(top, side), later, modulus(run, table)])
-            print("%s: %d grains, peak %.4g kPa over %.4g kPa at strain %.3g %%%s" % (test, len(run.mesh.points), top / 1e3, side / 1e3, 100 * at,
-                                                                                   ", where the test ends" if at == table["axial_strain"][-1] else ""))
-            if pressure > 0:
-                print("  %.1f degrees, in the second half of the test %.1f degrees; porosity %.3f, at the end contraction %.3g %%"
-                      % (*rows[-1][5:7], rows[-1][1], 100 * table["volumetric_strain"][-1]))
-            if np.isfinite(rows[-1][-1]):
-                print("  modulus %.4g MPa" % (rows[-1][-1] / 1e6))
-            print("  base off by %.2g, energies by %.2g, %d of %d bonds broken, %.3g s"
-                  % (apart, cell.energy_gap(run), run.summary["broken_bonds"], run.summary["bonds"], seconds), flush=True)
+            rows.append([pressure, *report(test, run, table, seconds, pressure > 0)])
         if len(pressures) > 1:
             phi, c = mohr_coulomb(*np.array(rows)[-len(pressures):, 3:5].T)
             print("%s: friction angle %.2f degrees, cohesion %.4g kPa" % (name, phi, c / 1e3), flush=True)
-    heads = ("cell_pressure", "porosity", "strain_at_peak", "axial_stress", "side_stress", "friction_angle", "friction_angle_in_second_half", "modulus")
-    cell.write_table(os.path.join(arguments.output, "strengths.csv"), dict(zip(heads, np.transpose(rows))))
+    cell.write_table(os.path.join(arguments.output, "strengths.csv"), dict(zip(("cell_pressure", *FOUND), np.transpose(rows))))
     draw(results, os.path.join(arguments.output, "triaxial.png"))
 
 

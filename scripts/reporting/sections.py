@@ -124,7 +124,7 @@ def sd_factors(fit):
         _, _, value, _, low, high, _ = _shown([name, None, entry["value"], "", float(f"{entry['sd']:.3g}"), *entry["interval"], ""], "")
         rows.append([name, value, low, high, entry["data"], page.number(entry["degrees_of_freedom"], 4), ", ".join(entry["objectives"])])
     return [page.heading("Standard deviations of the data"),
-            page.paragraph("By these factors the standard deviations that the files state were found to be wrong; all others on this page have them.", "soft"),
+            page.paragraph("Estimated with the parameters: what the standard deviations stated in the files have to be multiplied by. Everything else on this page counts with the product.", "soft"),
             page.table(["factor", "value ± sd", "95 % low", "95 % high", "data", "degrees of freedom", "objectives"], rows)]
 
 

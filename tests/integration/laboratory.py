@@ -12,7 +12,7 @@ import shear_box  # noqa: E402
 import triaxial  # noqa: E402
 
 
-def test(recoil, name, pressure, strain):
+def run_test(recoil, name, pressure, strain):
     run, seconds = cell.simulate(recoil.program, recoil.folder, "%s %g" % (name, pressure),
                                  triaxial.scene(pressure, [0.0055, 0.0065], strain, **triaxial.SERIES[name]))
     table = triaxial.curve(run)
@@ -22,7 +22,7 @@ def test(recoil, name, pressure, strain):
 
 
 def check_triaxial(recoil):
-    _, dry = test(recoil, "dry", 1e5, 0.05)
+    _, dry = run_test(recoil, "dry", 1e5, 0.05)
     held = [abs(dry[name] / 1e5 - 1).max() for name in ("side_stress_x", "side_stress_y")]
     runs.check(max(held) < 0.03, "side stresses are within %.2g and %.2g of the cell pressure" % tuple(held))
     top, bottom = dry["axial_stress"], dry["axial_stress_at_base"]
@@ -31,7 +31,7 @@ def check_triaxial(recoil):
     runs.check(1.5 < one / three < 4 and at > 0.005, "dry grains bear %.3g times the side stress, at a strain of %.3g" % (one / three, at))
     strengths, moduli = [], []
     for pressure in (0, 5e5):
-        run, table = test(recoil, "cemented", pressure, 0.012)
+        run, table = run_test(recoil, "cemented", pressure, 0.012)
         strengths.append(triaxial.strength(table)[1:])
         moduli.append(triaxial.modulus(run, table))
         runs.check(run.summary["broken_bonds"] > 0, "%d of %d bonds break" % (run.summary["broken_bonds"], run.summary["bonds"]))
