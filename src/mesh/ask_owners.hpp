@@ -8,16 +8,23 @@
 
 namespace recoil::mesh {
 
+/// What each rank gives to this one, by rank: items go to the rank that `owner(item)` names. Collective.
+template <class Item, class Owner>
+std::vector<std::vector<Item>> give_owners(const parallel::Communicator& comm, const std::vector<Item>& items,
+                                           const Owner& owner) {
+  std::vector<std::vector<Item>> outgoing(comm.size());
+  for (const Item& item : items) outgoing[owner(item)].push_back(item);
+  return parallel::exchange(comm, outgoing);
+}
+
 /// The answers to questions, in their order; `answer(question, rank that asks)` is given by the rank that
 /// `owner(question)` names. Collective.
 template <class Question, class Owner, class Answer>
 auto ask_owners(const parallel::Communicator& comm, const std::vector<Question>& asked, const Owner& owner,
                 const Answer& answer) {
   using Reply = std::invoke_result_t<const Answer&, const Question&, int>;
-  std::vector<std::vector<Question>> outgoing(comm.size());
-  for (const Question& question : asked) outgoing[owner(question)].push_back(question);
   std::vector<std::vector<Reply>> replies(comm.size());
-  const auto questions = parallel::exchange(comm, outgoing);
+  const auto questions = give_owners(comm, asked, owner);
   for (int rank = 0; rank < comm.size(); ++rank)
     for (const Question& question : questions[rank]) replies[rank].push_back(answer(question, rank));
   replies = parallel::exchange(comm, replies);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "mesh/input/body_slices.hpp"
 #include "mesh/slice_checks.hpp"
 #include "mesh_input/support.hpp"
 #include "recoil/mesh/input/group_names.hpp"
@@ -255,6 +256,16 @@ protected:
   const testing::TemporaryFolder folder_{comm_};
   const std::filesystem::path path_ = folder_.path() / "mesh.msh";
 };
+
+TEST(LocalNumbers, AscendInNarrowAndInWideRanges) {
+  using Cells = std::vector<std::array<std::int32_t, 4>>;
+  for (const std::int32_t spread : {1, 500'000'000}) {
+    Cells cells{{3 * spread, 0, 4 * spread, spread}, {spread, 4 * spread, 2 * spread, 0}};
+    EXPECT_EQ(number_locally(cells, 3),
+              (std::vector<std::int32_t>{0, spread, 2 * spread, 3 * spread, 4 * spread}));
+    EXPECT_EQ(cells, (Cells{{3, 0, 4, 1}, {1, 4, 2, 0}}));
+  }
+}
 
 TEST_F(FileSlicesTest, AreWhatOneRankReads) {
   for (const bool version4 : {false, true})

@@ -223,7 +223,7 @@ std::shared_ptr<const FileSlices> MeshFiles::load_slices(const parallel::Communi
     if (comm.rank() == 0 && in_lower_case(path.extension().string()) == ".msh") {
       std::error_code error;
       const auto bytes = std::filesystem::file_size(path, error);
-      is_large[0] = !error && bytes > 0 && bytes >= in_slices_from_;
+      is_large[0] = !error && bytes > 0 && bytes >= least_bytes_in_slices_;
     }
     comm.broadcast(is_large);
     if (is_large[0]) entry->second = read_gmsh_slices(comm, path);

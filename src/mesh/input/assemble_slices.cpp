@@ -105,9 +105,11 @@ FileMesh read_entry(const GeometrySpec& spec, bool is_last_use, MeshFiles& files
     FileMesh raw = is_last_use ? files.take(spec.mesh) : files.load(spec.mesh);
     const auto cells = std::int64_t(std::max(raw.tetrahedra.size(), raw.triangles.size()));
     if (cells > many_cells_of_a_file)
-      log_warning_once(describe(spec) + ": the first rank alone reads the " + std::to_string(cells) +
-                       " cells of this file and needs the memory for it; all ranks read Gmsh files as Gmsh "
-                       "writes them (.msh, 2.2 or 4.1), refine a coarser file (n_refs), or make a generator");
+      log_warning_once(
+          describe(spec) + ": the first rank alone reads the " + std::to_string(cells) +
+          " cells of this file and needs the memory for it; all ranks read a "
+          "Gmsh file (.msh, 2.2 or 4.1) whose nodes and elements are its last large sections, refine "
+          "a coarser file (n_refs), or make a generator");
     return raw;
   });
 }

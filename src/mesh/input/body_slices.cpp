@@ -4,12 +4,27 @@
 #include <limits>
 #include <numeric>
 
+#include "mesh/ask_owners.hpp"
 #include "mesh/facet_entries.hpp"
 #include "mesh/input/refinement.hpp"
 #include "mesh/meet_keys.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::mesh {
+
+namespace {
+
+/// The numbers of the vertices of cells, ascending.
+std::vector<std::int32_t> vertices_of_cells(const std::vector<std::array<std::int32_t, 4>>& cells, int dim) {
+  std::vector<std::int32_t> ids;
+  ids.reserve(cells.size() * std::size_t(dim + 1));
+  for (const auto& cell : cells) ids.insert(ids.end(), cell.begin(), cell.begin() + dim + 1);
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+} // namespace
 
 std::vector<std::int32_t> number_locally(std::vector<std::array<std::int32_t, 4>>& cells, int dim) {
   if (cells.empty()) return {};
@@ -19,6 +34,15 @@ std::vector<std::int32_t> number_locally(std::vector<std::array<std::int32_t, 4>
       low = std::min(low, cell[i]);
       high = std::max(high, cell[i]);
     }
+  // Files may number vertices by the surface or the volume that they are on, so that a slice has some of all
+  // parts of the numbers: a table of these would not get smaller with more ranks.
+  if (std::size_t(high - low) > cells.size() * std::size_t(dim + 1)) {
+    std::vector<std::int32_t> ids = vertices_of_cells(cells, dim);
+    for (auto& cell : cells)
+      for (int i = 0; i <= dim; ++i)
+        cell[i] = std::int32_t(std::ranges::lower_bound(ids, cell[i]) - ids.begin());
+    return ids;
+  }
   std::vector<std::int32_t> place(std::size_t(high - low) + 1, -1), ids;
   for (const auto& cell : cells)
     for (int i = 0; i <= dim; ++i) place[cell[i] - low] = 0;
@@ -127,29 +151,22 @@ std::vector<std::int32_t> vertices_of(const BodyMesh& mesh, const std::vector<Bo
 std::vector<std::int32_t> marked_anywhere(const parallel::Communicator& comm, const BodyMesh& mesh,
                                           const Blocks& blocks, const std::vector<std::int32_t>& marked,
                                           const std::vector<std::int32_t>& asked) {
-  const auto by_block = [&](const std::vector<std::int32_t>& vertices) {
-    std::vector<std::vector<std::int32_t>> ids(comm.size());
-    for (const std::int32_t v : vertices) {
-      const std::int32_t id = mesh.place->vertex_ids[v];
-      ids[blocks.of(id)].push_back(id);
-    }
-    return parallel::exchange(comm, ids);
+  const auto block_of = [&](std::int32_t id) { return blocks.of(id); };
+  const auto ids_of = [&](const std::vector<std::int32_t>& vertices) {
+    std::vector<std::int32_t> ids;
+    for (const std::int32_t v : vertices) ids.push_back(mesh.place->vertex_ids[v]);
+    return ids;
   };
   std::vector<std::int32_t> known;
-  for (const auto& ids : by_block(marked)) known.insert(known.end(), ids.begin(), ids.end());
+  for (const auto& ids : give_owners(comm, ids_of(marked), block_of))
+    known.insert(known.end(), ids.begin(), ids.end());
   std::sort(known.begin(), known.end());
-  std::vector<std::vector<char>> answers(comm.size());
-  const auto questions = by_block(asked);
-  for (std::size_t rank = 0; rank < questions.size(); ++rank)
-    for (const std::int32_t id : questions[rank])
-      answers[rank].push_back(std::binary_search(known.begin(), known.end(), id));
+  const auto answers = ask_owners(comm, ids_of(asked), block_of, [&](std::int32_t id, int) {
+    return char(std::ranges::binary_search(known, id));
+  });
   std::vector<std::int32_t> result;
-  auto vertex = asked.begin();
-  for (const auto& part : parallel::exchange(comm, answers))
-    for (const char is_marked : part) {
-      if (is_marked) result.push_back(*vertex);
-      ++vertex;
-    }
+  for (std::size_t k = 0; k < asked.size(); ++k)
+    if (answers[k]) result.push_back(asked[k]);
   return result;
 }
 

@@ -44,11 +44,9 @@ public:
   VertexOwners(const parallel::Communicator& comm, std::int64_t num_vertices,
                const std::vector<std::int32_t>& ids)
       : comm_(comm), blocks_{num_vertices, comm.size()} {
-    const auto block_of = [&](std::int32_t id) { return blocks_.of(id); };
-    ask_owners(comm_, ids, block_of, [&](std::int32_t id, int rank) {
-      slices_.emplace_back(id, rank);
-      return '\0';
-    });
+    const auto had = give_owners(comm_, ids, [&](std::int32_t id) { return blocks_.of(id); });
+    for (int rank = 0; rank < comm_.size(); ++rank)
+      for (const std::int32_t id : had[rank]) slices_.emplace_back(id, rank);
     std::sort(slices_.begin(), slices_.end());
   }
 

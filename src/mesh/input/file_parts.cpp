@@ -1,7 +1,6 @@
 #include "mesh/input/file_parts.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace recoil::mesh {
 
@@ -26,11 +25,12 @@ std::string_view FileParts::read(std::int64_t begin, std::int64_t end) {
   return std::string_view(buffer_).substr(std::size_t(begin - first_), std::size_t(end - begin));
 }
 
-LineIndex LineIndex::make(const parallel::Communicator& comm, const std::filesystem::path& path, bool& fine) {
+std::optional<LineIndex> LineIndex::make(const parallel::Communicator& comm,
+                                         const std::filesystem::path& path) {
   constexpr std::int64_t every = 256;
   std::vector<GlobalIndex> own; // lines counted here, and where they begin
   GlobalIndex lines = 0;
-  try {
+  const bool fine = all_succeed(comm, [&] {
     FileParts file(path, std::int64_t(1) << 20);
     const std::int64_t end = file.size() * (comm.rank() + 1) / comm.size();
     for (std::int64_t begin = file.size() * comm.rank() / comm.size(); begin < end;) {
@@ -39,10 +39,8 @@ LineIndex LineIndex::make(const parallel::Communicator& comm, const std::filesys
         if (lines++ % every == 0) own.insert(own.end(), {lines, begin + std::int64_t(at) + 1});
       begin += std::ssize(text);
     }
-  } catch (const std::exception&) {
-    fine = false;
-  }
-  fine = comm.all(fine);
+  });
+  if (!fine) return {};
   const GlobalIndex before = comm.exclusive_scan(lines);
   for (std::size_t k = 0; k < own.size(); k += 2) own[k] += before;
   LineIndex index;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,11 +32,26 @@ private:
   std::int64_t size_ = 0, window_, first_ = 0;
 };
 
+/// Whether `work` meets no InputError here nor on other ranks; other errors are thrown on all of them.
+/// Collective.
+template <class Work>
+bool all_succeed(const parallel::Communicator& comm, const Work& work) {
+  bool fine = true;
+  parallel::collectively(comm, [&] {
+    try {
+      work();
+    } catch (const InputError&) {
+      fine = false;
+    }
+  });
+  return comm.all(fine);
+}
+
 /// Where lines of a text begin: every 256th of them, from where the others are counted.
 class LineIndex {
 public:
-  /// Every rank scans its part of the file. Collective; what is wrong on one rank is `fine == false` on all.
-  static LineIndex make(const parallel::Communicator& comm, const std::filesystem::path& path, bool& fine);
+  /// Every rank scans its part of the file. None on every rank if one cannot read its part. Collective.
+  static std::optional<LineIndex> make(const parallel::Communicator& comm, const std::filesystem::path& path);
 
   /// The byte at which a line (counted from 0) begins. @throws InputError if there are fewer.
   std::int64_t byte_of(FileParts& file, std::int64_t line) const;
@@ -50,7 +66,10 @@ template <class Act>
 void read_lines(FileParts& file, const LineIndex& index, std::int64_t first, std::int64_t count,
                 const Act& act) {
   const auto refuse = [] { throw InputError("a line of a mesh file holds more or less than one item"); };
-  std::int64_t begin = count > 0 ? index.byte_of(file, first) : 0, reach = file.window();
+  // Not more than is likely to be needed: the next lines are then in the same buffer.
+  constexpr std::int64_t bytes_of_a_line = 128;
+  std::int64_t begin = count > 0 ? index.byte_of(file, first) : 0,
+               reach = std::min(file.window(), bytes_of_a_line * std::max<std::int64_t>(count, 1));
   for (std::int64_t k = 0; k < count;) {
     const std::int64_t end = std::min(file.size(), begin + reach);
     std::string_view text = file.read(begin, end);

@@ -176,9 +176,7 @@ void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* nod
 
 void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
                            std::span<const std::int32_t> groups) {
-  const int linear = gmsh_linear_type(type);
-  const bool has_id = linear == 1 || linear == 2 || linear == 4;
-  add_simplex(cursor, type, node_tags, has_id ? groups_.choose(find_type(type)->dim, groups) : 0);
+  add_simplex(cursor, type, node_tags, groups_.choose_of_type(type, groups));
 }
 
 /// Notes how far the nodes on the edges of an element of second order are from their middles, and puts them

@@ -49,8 +49,14 @@ public:
   void read_names(std::string_view lines);
   /// By dimension and number.
   std::map<std::pair<int, std::int32_t>, std::string> names_without_quotes() const;
-  /// The group that counts of those that a format 4.1 file gives an element: the lowest; 0 if none.
+  /// The group that counts of several of an element: the lowest; 0 if none.
   std::int32_t choose(int dim, std::span<const std::int32_t> groups);
+  /// The same of those that a format 4.1 file gives an element of a type; 0 of types whose groups do not
+  /// count.
+  std::int32_t choose_of_type(int type, std::span<const std::int32_t> groups);
+  /// Whether elements with the same vertices are one that a format 2.2 file repeats: they are of one entity,
+  /// and each is in a group of its own.
+  static bool is_one_element(std::span<const std::int32_t> groups, std::span<const std::int32_t> entities);
   /// Notes the entity of the next element of a format 2.2 file.
   void add_entity(int dim, std::int32_t entity) { entities_[dim].push_back(entity); }
   /// Makes one of the triangles and tetrahedra of one entity that are repeated in several groups. Repeats

@@ -34,6 +34,19 @@ std::int32_t GmshGroups::choose(int dim, std::span<const std::int32_t> groups) {
   return *std::min_element(groups.begin(), groups.end());
 }
 
+std::int32_t GmshGroups::choose_of_type(int type, std::span<const std::int32_t> groups) {
+  const int linear = gmsh_linear_type(type);
+  const bool has_id = linear == 1 || linear == 2 || linear == 4;
+  return has_id ? choose(gmsh_dimension(type), groups) : 0;
+}
+
+bool GmshGroups::is_one_element(std::span<const std::int32_t> groups,
+                                std::span<const std::int32_t> entities) {
+  const std::set<std::int32_t> numbers(groups.begin(), groups.end());
+  return groups.size() > 1 && numbers.size() == groups.size() && !numbers.contains(0) &&
+         std::ranges::all_of(entities, [&](std::int32_t entity) { return entity == entities[0]; });
+}
+
 void GmshGroups::merge_repeats(RawMesh& mesh) {
   merge_repeats(2, mesh.triangles, mesh.triangle_tags);
   merge_repeats(3, mesh.tetrahedra, mesh.tetrahedron_tags);
@@ -58,13 +71,13 @@ void GmshGroups::merge_repeats(int dim, std::vector<std::array<std::int32_t, n>>
   }
   std::vector<char> repeats(items.size(), 0);
   for (const auto& [vertices, twins] : by_vertices) {
-    std::set<std::int32_t> numbers;
-    for (const std::size_t i : twins) numbers.insert(groups[i]);
-    const auto elsewhere = [&](std::size_t i) { return entities[i] != entities[twins[0]]; };
-    if (twins.size() < 2 || numbers.size() < twins.size() || numbers.contains(0) ||
-        std::ranges::any_of(twins, elsewhere))
-      continue;
-    groups[twins[0]] = choose(dim, std::vector<std::int32_t>(numbers.begin(), numbers.end()));
+    std::vector<std::int32_t> own_groups, own_entities;
+    for (const std::size_t i : twins) {
+      own_groups.push_back(groups[i]);
+      own_entities.push_back(entities[i]);
+    }
+    if (!is_one_element(own_groups, own_entities)) continue;
+    groups[twins[0]] = choose(dim, own_groups);
     for (std::size_t k = 1; k < twins.size(); ++k) repeats[twins[k]] = 1;
   }
   std::size_t kept = 0;

@@ -57,7 +57,8 @@ private:
         at_ += std::int64_t(here.position());
         return;
       } catch (const InputError&) {
-        if (end == file_.size()) throw;
+        // An error stays one, however much is read.
+        if (end == file_.size() || bytes >= longest_tail) throw;
       }
     }
   }
@@ -237,9 +238,11 @@ std::optional<GmshLayout> find_gmsh_layout(const parallel::Communicator& comm,
       }))
     return {};
   comm.broadcast(shared);
-  bool fine = true;
-  if (shared[0] == 0) layout.lines = LineIndex::make(comm, path, fine);
-  if (!fine) return {};
+  if (shared[0] == 0) {
+    auto lines = LineIndex::make(comm, path);
+    if (!lines) return {};
+    layout.lines = std::move(*lines);
+  }
   if (!all_succeed(comm, [&] {
         if (comm.rank() != 0) return;
         FileParts file(path, std::int64_t(1) << 16);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "mesh/input/file_parts.hpp"
@@ -34,17 +33,5 @@ struct GmshLayout {
 /// place or is not supported, and read_gmsh() knows why. Collective.
 std::optional<GmshLayout> find_gmsh_layout(const parallel::Communicator& comm,
                                            const std::filesystem::path& path);
-
-/// Whether `work` meets no error here nor on other ranks. Collective.
-template <class Work>
-bool all_succeed(const parallel::Communicator& comm, const Work& work) {
-  bool fine = true;
-  try {
-    work();
-  } catch (const std::exception&) {
-    fine = false;
-  }
-  return comm.all(fine);
-}
 
 } // namespace recoil::mesh

@@ -46,7 +46,7 @@ public:
     });
     for_own(layout_.elements, layout_.num_elements,
             [&](const GmshBlock& block, std::int64_t from, std::int64_t n) {
-              if (!binary()) return read_element_lines(block, from, n);
+              if (!binary() && !version4()) return read_element_lines2(block, from, n);
               version4() ? read_elements4(block, from, n) : read_elements2(block, from, n);
             });
     return std::move(part_);
@@ -83,8 +83,7 @@ private:
 
   void add_position(FileCursor& cursor) {
     Eigen::Vector3d position;
-    for (int k = 0; k < 3; ++k)
-      position[k] = binary() ? cursor.binary_coordinate() : cursor.number("a coordinate");
+    for (int k = 0; k < 3; ++k) position[k] = GmshFields(cursor, layout_.sections.format).coordinate();
     part_.positions.push_back(position);
   }
 
@@ -123,25 +122,21 @@ private:
     }
   }
 
-  void read_element_lines(const GmshBlock& block, std::int64_t from, std::int64_t count) {
-    const std::span<const std::int32_t> groups = groups_of(block);
+  void read_element_lines2(const GmshBlock& block, std::int64_t from, std::int64_t count) {
     std::int64_t nodes[gmsh_max_nodes];
     read_lines(file_, layout_.lines, block.begin + from, count, [&](FileCursor& cursor, std::int64_t) {
-      const auto tag_of_element = cursor.integer("an element number");
-      if (version4() && tag_of_element < 0) cursor.fail("a negative tag");
-      const int type = version4() ? block.type : cursor.small_integer("an element type");
+      cursor.integer("an element number");
+      const int type = cursor.small_integer("an element type");
       const int num_nodes = gmsh_node_count(cursor, type);
+      const auto num_tags = cursor.integer("a count of tags");
+      if (num_tags < 0) cursor.fail("a negative count");
       std::int32_t tags[2] = {0, 0};
-      if (!version4()) {
-        const auto num_tags = cursor.integer("a count of tags");
-        if (num_tags < 0) cursor.fail("a negative count");
-        for (std::int64_t t = 0; t < num_tags; ++t) {
-          const auto tag = cursor.small_integer("an element tag");
-          if (t < 2) tags[t] = tag;
-        }
+      for (std::int64_t t = 0; t < num_tags; ++t) {
+        const auto tag = cursor.small_integer("an element tag");
+        if (t < 2) tags[t] = tag;
       }
       for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.integer("a node of an element");
-      version4() ? add_of_groups(type, nodes, groups) : add(type, nodes, tags[0], tags[1]);
+      add(type, nodes, tags[0], tags[1]);
     });
   }
 
@@ -172,24 +167,23 @@ private:
     const int num_nodes = gmsh_node_count(nothing, block.type);
     const std::int64_t bytes = std::int64_t(format.size_bytes) * (1 + num_nodes);
     std::int64_t nodes[gmsh_max_nodes];
-    read_records(block.begin + bytes * from, bytes, count, [&](FileCursor& cursor) {
+    const auto element = [&](FileCursor& cursor) {
       GmshFields fields(cursor, format);
       fields.size("an element tag");
       for (int k = 0; k < num_nodes; ++k) nodes[k] = fields.size("a node");
-      add_of_groups(block.type, nodes, groups);
-    });
+      add(block.type, nodes, part_.groups.choose_of_type(block.type, groups), 0);
+    };
+    if (binary())
+      read_records(block.begin + bytes * from, bytes, count, element);
+    else
+      read_lines(file_, layout_.lines, block.begin + from, count,
+                 [&](FileCursor& cursor, std::int64_t) { element(cursor); });
   }
 
   std::span<const std::int32_t> groups_of(const GmshBlock& block) const {
     const auto& tagged = layout_.sections.entities[block.dim];
     const auto found = tagged.find(block.entity);
     return found == tagged.end() ? std::span<const std::int32_t>() : found->second;
-  }
-
-  void add_of_groups(int type, const std::int64_t* nodes, std::span<const std::int32_t> groups) {
-    const int linear = gmsh_linear_type(type), dim = gmsh_dimension(type);
-    const bool has_id = linear == 1 || linear == 2 || linear == 4;
-    add(type, nodes, has_id ? part_.groups.choose(dim, groups) : 0, 0);
   }
 
   void add(int type, const std::int64_t* nodes, std::int32_t group, std::int32_t entity) {
@@ -430,14 +424,13 @@ struct Merged {
 /// Elements with the same vertices, in their order.
 void merge_twins(std::span<const GroupedElement> twins, int dim, GmshGroups& groups,
                  std::vector<std::vector<Merged>>& merged) {
-  std::set<std::int32_t> numbers;
-  for (const GroupedElement& twin : twins) numbers.insert(twin.group);
-  const auto elsewhere = [&](const GroupedElement& twin) { return twin.entity != twins[0].entity; };
-  if (twins.size() < 2 || numbers.size() < twins.size() || numbers.contains(0) ||
-      std::ranges::any_of(twins, elsewhere))
-    return;
-  const std::vector<std::int32_t> all(numbers.begin(), numbers.end());
-  merged[twins[0].rank].push_back({twins[0].number, groups.choose(dim, all), false});
+  std::vector<std::int32_t> own_groups, own_entities;
+  for (const GroupedElement& twin : twins) {
+    own_groups.push_back(twin.group);
+    own_entities.push_back(twin.entity);
+  }
+  if (!GmshGroups::is_one_element(own_groups, own_entities)) return;
+  merged[twins[0].rank].push_back({twins[0].number, groups.choose(dim, own_groups), false});
   for (const GroupedElement& twin : twins.subspan(1)) merged[twin.rank].push_back({twin.number, 0, true});
 }
 

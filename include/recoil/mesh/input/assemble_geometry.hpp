@@ -31,9 +31,9 @@ struct FileSlices;
 /// assemble_geometry(), which empties it.
 class MeshFiles {
 public:
-  /// @param in_slices_from bytes from which on files are worth the messages to be read by several ranks
-  explicit MeshFiles(std::uintmax_t in_slices_from = std::uintmax_t(1) << 22)
-      : in_slices_from_(in_slices_from) {}
+  /// @param least_bytes_in_slices size from which on files are worth the messages to be read by several ranks
+  explicit MeshFiles(std::uintmax_t least_bytes_in_slices = std::uintmax_t(1) << 22)
+      : least_bytes_in_slices_(least_bytes_in_slices) {}
 
   /// Reads the file unless it is there already.
   const FileMesh& load(const std::filesystem::path& path);
@@ -44,18 +44,20 @@ public:
     files_[name.string()] = {std::move(mesh), {}, {}, {}};
   }
 
-  /// The file as all ranks have read it together, once; null on all of them if one rank has to. Collective.
+  /// The file as all ranks have read it together, once; null on all of them if one rank has to, as
+  /// for files with anything wrong in them, of which load() tells. Collective.
   std::shared_ptr<const FileSlices> load_slices(const parallel::Communicator& comm,
                                                 const std::filesystem::path& path);
-  /// No longer needed.
+  /// Frees what load_slices() keeps; it gives null from then on. Not collective, but on every rank alike.
   void drop_slices(const std::filesystem::path& path) { slices_[path.string()] = nullptr; }
   /// Of the triangles or tetrahedra of a file; loads it as load() does unless it is there in slices.
+  /// @throws InputError as load() does.
   std::pair<int, std::int64_t> dimension_and_cells(const std::filesystem::path& path);
 
 private:
   std::map<std::string, FileMesh> files_;
   std::map<std::string, std::shared_ptr<const FileSlices>> slices_; ///< null if one rank has to read it
-  std::uintmax_t in_slices_from_;
+  std::uintmax_t least_bytes_in_slices_;
 };
 
 /// 2 if the deformable entries are triangle meshes, 3 if they are tetrahedra.
