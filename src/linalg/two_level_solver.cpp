@@ -52,7 +52,11 @@ private:
     const bool begins = !policy_.has_interpolation();
     const bool first = begins || (policy_.starts_from_reference() && what >= Renewal::operators);
     const bool other = first || has_moved(stiff.nodes());
-    if (!other && what == Renewal::stiff_terms) return;
+    if (!other && what == Renewal::stiff_terms) {
+      // The finest level follows K, which costs less than the iterations that it saves.
+      if (!has_two_levels_) take_sum(softened_, SumMatrix::Pattern::grown);
+      return;
+    }
     if (other) softened_ = stiff.softened(softness_limits());
     take_sum(softened_, begins ? SumMatrix::Pattern::minimal : SumMatrix::Pattern::grown);
     what = std::max(what, Renewal::operators);
@@ -97,8 +101,8 @@ private:
   }
 
   void connect() override {
-    // The matrix of multigrid may be one of earlier values: conjugate gradients alone multiply with that of
-    // now.
+    // The matrix of multigrid may have softened stencils of pairs that are apart by now: conjugate gradients
+    // alone multiply with K.
     const bool apart = sums_ && !has_two_levels_ && operator_.get() != matrix_.get();
     RECOIL_PETSC(PCSetUseAmat(preconditioner_.get(), apart ? PETSC_FALSE : PETSC_TRUE));
     if (!has_two_levels_) {
