@@ -44,14 +44,6 @@ def merged(below, above):
     return result
 
 
-def plane_stress_lame(material):
-    """Writes E and nu of a material in 2D as lambda and mu where nu is 0.5 or more, which PolyFEM's constants of plane stress allow."""
-    E, nu = material.get("E"), material.get("nu")
-    if isinstance(E, (int, float)) and isinstance(nu, (int, float)) and 0.5 <= nu < 1:
-        del material["E"], material["nu"]
-        material.update({"lambda": E * nu / (1 - nu ** 2), "mu": E / (2 + 2 * nu)})
-
-
 NAMES = {name: getattr(math, name) for name in ("sin", "cos", "tan", "exp", "sqrt", "log", "pi", "fabs", "floor", "ceil")}
 
 
@@ -161,7 +153,7 @@ class State:
     def held_surfaces(self):
         """Ids with a condition or load."""
         conditions = self.scene.get("boundary_conditions", {})
-        return {c["id"] for section in ("dirichlet_boundary", "neumann_boundary", "pressure_boundary")
+        return {c["id"] for section in ("dirichlet_boundary", "neumann_boundary", "normal_aligned_neumann_boundary", "rest_pressure_boundary", "pressure_boundary")
                 for c in as_list(conditions.get(section)) if isinstance(c, dict) and "id" in c}
 
     def value_at(self, condition, step, width):
@@ -195,9 +187,6 @@ class State:
             nonlinear["grad_norm_tol"] = nonlinear.pop("grad_norm")
         solver.get("linear", {}).pop("adjoint_solver", None)
         solver.pop("adjoint_linear", None)
-        if self.dim == 2:
-            for material in as_list(scene.get("materials")):
-                plane_stress_lame(material)
         contact = scene.get("contact", {})
         if contact.pop("periodic", False):
             self.left_out.append(("/contact/periodic", "contact with the next cell", "not built: bodies touch those of their own cell"))

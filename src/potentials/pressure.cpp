@@ -32,65 +32,95 @@ Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& v) {
 /// Rotation by -90 degrees: area_vector of a tangent.
 Eigen::Matrix2d quarter_turn() { return (Eigen::Matrix2d() << 0, 1, -1, 0).finished(); }
 
-/// Volume of the cone from the origin over one facet and its derivatives with respect to the node positions.
+/// Volume that one facet sweeps on the straight way from node positions y to x,
+///
+///     S = int (x - y).A dxi,   A = int_0^1 a(y + s (x - y)) ds, a(.) the area vector,
+///
+/// and its derivatives. Without y: from the origin, the volume of the cone over the facet.
 template <int dim>
-struct Cone {
+struct SweptVolume {
   const FacetElement<dim>& element;
-  const std::vector<Vector<dim>>& x;
+  const std::vector<Vector<dim>>&x, &y; ///< y may be empty
 
   double value() const {
     double volume = 0;
-    for_points([&](int, double weight, const Vector<dim>& position, const auto& tangents) {
-      volume += weight * position.dot(area_vector<dim>(tangents));
-    });
+    for_points([&](const Point& at) { volume += at.weight * at.way.dot(at.area); });
     return volume;
   }
 
-  /// dV/dx_a, one per node.
+  /// dS/dx_a, one per node.
   std::vector<Vector<dim>> gradient() const {
     std::vector<Vector<dim>> g(x.size(), Vector<dim>::Zero());
-    for_points([&](int q, double weight, const Vector<dim>& position, const auto& tangents) {
-      const double *phi = element.table->value(q), *dphi = element.table->gradient(q);
-      const Vector<dim> normal = area_vector<dim>(tangents);
+    for_points([&](const Point& at) {
       for (std::size_t a = 0; a < x.size(); ++a) {
-        g[a] += weight * phi[a] * normal;
-        if constexpr (dim == 2) {
-          g[a] += weight * dphi[a] * (quarter_turn().transpose() * position);
-        } else {
-          g[a] += weight * (dphi[2 * a] * tangents.col(1).cross(position) +
-                            dphi[2 * a + 1] * position.cross(tangents.col(0)));
-        }
+        g[a] += at.weight * at.phi[a] * at.area;
+        const double* d = at.dphi + a * (dim - 1);
+        if constexpr (dim == 2)
+          g[a] += 0.5 * at.weight * d[0] * (quarter_turn().transpose() * at.way);
+        else
+          g[a] += at.weight * (d[0] * at.by_end.col(1).cross(at.way) + d[1] * at.way.cross(at.by_end.col(0)));
       }
     });
     return g;
   }
 
-  /// d2V/dx_a dx_b.
-  Block<dim> hessian(std::size_t a, std::size_t b) const {
-    Block<dim> H = Block<dim>::Zero();
-    for_points([&](int q, double weight, const Vector<dim>& position, const auto& tangents) {
-      const double *phi = element.table->value(q), *d = element.table->gradient(q);
-      if constexpr (dim == 2) {
-        H += weight * (phi[a] * d[b] * quarter_turn() + d[a] * phi[b] * quarter_turn().transpose());
-      } else {
-        const Eigen::Vector3d s = tangents.col(0), t = tangents.col(1);
-        const double a1 = d[2 * a], a2 = d[2 * a + 1], b1 = d[2 * b], b2 = d[2 * b + 1];
-        // Derivatives of phi_a (s x t) + a1 (t x p) + a2 (p x s) along x_b.
-        H += weight * (phi[a] * (b2 * cross_matrix(s) - b1 * cross_matrix(t)) +
-                       a1 * (phi[b] * cross_matrix(t) - b2 * cross_matrix(position)) +
-                       a2 * (b1 * cross_matrix(position) - phi[b] * cross_matrix(s)));
-      }
-    });
-    return H;
-  }
+  /// d2S/dx_a dx_b.
+  Block<dim> hessian(std::size_t a, std::size_t b) const { return derivative(a, b, true); }
+  /// d2S/dx_a dy_b.
+  Block<dim> by_start(std::size_t a, std::size_t b) const { return derivative(a, b, false); }
 
 private:
+  using Tangents = Eigen::Matrix<double, dim, dim - 1>;
+  struct Point {
+    double weight;
+    const double *phi, *dphi;
+    Vector<dim> way, area;     ///< x - y and A
+    Tangents by_end, by_start; ///< 3D: A changes by dx_,1 x by_end_2 + by_end_1 x dx_,2, with y likewise
+  };
+
+  Block<dim> derivative(std::size_t a, std::size_t b, bool by_x) const {
+    Block<dim> D = Block<dim>::Zero();
+    const double sign = by_x ? 1 : -1; // of the change of the way
+    for_points([&](const Point& at) {
+      const double phi_b = sign * at.phi[b];
+      const double *da = at.dphi + a * (dim - 1), *db = at.dphi + b * (dim - 1);
+      if constexpr (dim == 2) {
+        D += 0.5 * at.weight *
+             (at.phi[a] * db[0] * quarter_turn() + da[0] * phi_b * quarter_turn().transpose());
+      } else {
+        // Derivatives of phi_a A + da_1 (C_2 x way) + da_2 (way x C_1), C = by_end, along the nodes b.
+        const Tangents& of_area = by_x ? at.by_end : at.by_start;
+        const double share = by_x ? 1.0 / 3 : 1.0 / 6; // of tangents in C
+        const auto turn = [](const auto& v) { return cross_matrix(v); };
+        D += at.weight * (at.phi[a] * (db[1] * turn(of_area.col(0)) - db[0] * turn(of_area.col(1))) +
+                          da[0] * (phi_b * turn(at.by_end.col(1)) - share * db[1] * turn(at.way)) +
+                          da[1] * (share * db[0] * turn(at.way) - phi_b * turn(at.by_end.col(0))));
+      }
+    });
+    return D;
+  }
+
   template <class Act>
   void for_points(Act act) const {
     for (int q = 0; q < element.table->num_points; ++q) {
-      Vector<dim> position = Vector<dim>::Zero();
-      for (std::size_t a = 0; a < x.size(); ++a) position += element.table->value(q)[a] * x[a];
-      act(q, element.outward * element.table->weights[q] / dim, position, facet_tangents(element, q, x));
+      Point at{element.outward * element.table->weights[q],
+               element.table->value(q),
+               element.table->gradient(q),
+               Vector<dim>::Zero(),
+               Vector<dim>::Zero(),
+               Tangents::Zero(),
+               Tangents::Zero()};
+      for (std::size_t a = 0; a < x.size(); ++a) at.way += at.phi[a] * (y.empty() ? x[a] : x[a] - y[a]);
+      const Tangents end = facet_tangents(element, q, x);
+      const Tangents start = y.empty() ? Tangents(Tangents::Zero()) : facet_tangents(element, q, y);
+      if constexpr (dim == 2) {
+        at.area = area_vector<2>((end + start) / 2);
+      } else {
+        at.by_end = end / 3 + start / 6;
+        at.by_start = start / 3 + end / 6;
+        at.area = end.col(0).cross(at.by_end.col(1)) + start.col(0).cross(at.by_start.col(1));
+      }
+      act(at);
     }
   }
 };
@@ -99,8 +129,9 @@ template <int dim>
 class Pressure final : public ElementPotential<dim> {
 public:
   Pressure(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-           const FacetSelection& facets, std::function<double(double)> pressure)
-      : ElementPotential<dim>(space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()) {
+           const FacetSelection& facets, std::function<double(double)> pressure, bool rim_moves)
+      : ElementPotential<dim>(space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()),
+        rim_moves_(rim_moves) {
     for (std::size_t i = 0; i < space.boundary_facets().size(); ++i) {
       const fem::BoundaryFacet& facet = space.boundary_facets()[i];
       if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
@@ -113,25 +144,24 @@ public:
   void begin_step(const StepContext& context) override {
     load_factor_ = context.load_factor;
     magnitude_ = load_factor_ * pressure_(context.time);
+    previous_ = context.previous;
   }
 
   double value(std::span<const double> u) const override {
     double volume = 0;
     for (std::size_t k = 0; k < elements_.size(); ++k)
       if (is_owned(k)) {
-        const auto x = positions(elements_[k], u);
-        volume += Cone<dim>{elements_[k], x}.value();
+        const auto x = positions(elements_[k], u), y = start(elements_[k]);
+        volume += SweptVolume<dim>{elements_[k], x, y}.value();
       }
     return -magnitude_ * volume;
   }
 
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
     for (const FacetElement<dim>& element : elements_) {
-      const auto x = positions(element, u);
-      const auto force = Cone<dim>{element, x}.gradient();
-      for (std::size_t a = 0; a < element.nodes.size(); ++a)
-        if (element.nodes[a] < this->space().num_owned_nodes())
-          fem::node_block<dim>(g, element.nodes[a]) -= factor * magnitude_ * force[a];
+      const auto x = positions(element, u), y = start(element);
+      const auto force = SweptVolume<dim>{element, x, y}.gradient();
+      add_forces(element, -factor * magnitude_, force, g);
     }
   }
 
@@ -141,39 +171,48 @@ public:
                    const linalg::HessianSink& H) const override {
     if (projection == Projection::per_element) return;
     for (std::size_t k = 0; k < elements_.size(); ++k) {
-      const auto x = positions(elements_[k], u);
-      const Cone<dim> cone{elements_[k], x};
+      const auto x = positions(elements_[k], u), y = start(elements_[k]);
+      const SweptVolume<dim> volume{elements_[k], x, y};
       for (std::size_t a = 0; a < x.size(); ++a)
         for (std::size_t b = 0; b < x.size(); ++b) {
           const Eigen::Matrix<double, dim, dim, Eigen::RowMajor> block =
-              -factor * magnitude_ * cone.hessian(a, b);
+              -factor * magnitude_ * volume.hessian(a, b);
           H.elements->add_element_block(cell(k), elements_[k].cell_nodes[a], elements_[k].cell_nodes[b],
                                         block.data());
         }
     }
   }
 
+  void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
+                            std::span<double> y) const override {
+    if (rim_moves_) add_by_start(u, p, factor, true, y);
+  }
+  void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
+                            std::span<double> y) const override {
+    if (rim_moves_) add_by_start(u, x, factor, false, y);
+  }
+
   std::vector<parameters::Quantity> quantities() const override {
     return {parameters::quantities::pressure, parameters::quantities::vertices};
   }
-  /// The force on one facet is that of its cone: only sums over the whole surface are those of p n.
+  /// The force on one facet is that of its own volume: only sums over the whole surface are those of p n.
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
     auto& pressures = g.numbers(parameters::quantities::pressure);
     auto* by_vertex = g.rest_positions();
     for (std::size_t k = 0; k < elements_.size(); ++k) {
       if (!is_owned(k)) continue;
-      const auto x = positions(elements_[k], u), p_facet = values(elements_[k], p);
-      const Cone<dim> cone{elements_[k], x};
-      const auto by_position = cone.gradient();
+      const auto x = positions(elements_[k], u), y = start(elements_[k]), p_facet = values(elements_[k], p);
+      const SweptVolume<dim> volume{elements_[k], x, y};
+      const auto by_position = volume.gradient();
       double change = 0;
       for (std::size_t a = 0; a < x.size(); ++a) change += by_position[a].dot(p_facet[a]);
       pressures[facets_[k]] -= factor * load_factor_ * change;
       if (!by_vertex) continue;
-      // Current positions are x = X + u: the derivative by X is the Hessian's product.
+      // Positions are X + u: the derivative by X is that by all positions.
       for (std::size_t a = 0; a < x.size(); ++a) {
         Vector<dim> product = Vector<dim>::Zero();
-        for (std::size_t b = 0; b < x.size(); ++b) product += cone.hessian(a, b) * p_facet[b];
+        for (std::size_t b = 0; b < x.size(); ++b) product += by_rest(volume, b, a).transpose() * p_facet[b];
         add_node_product<dim>(this->space(), cell(k), elements_[k].cell_nodes[a],
                               -factor * magnitude_ * product, *by_vertex);
       }
@@ -181,24 +220,22 @@ public:
   }
 
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
-                             double factor, std::span<double> y) const override {
+                             double factor, std::span<double> result) const override {
     const auto* pressures = dq.find_numbers(parameters::quantities::pressure);
     const auto* vertices = dq.rest_positions();
     if (!pressures && !vertices) return;
     for (std::size_t k = 0; k < elements_.size(); ++k) {
       const FacetElement<dim>& element = elements_[k];
-      const auto x = positions(element, u);
-      const Cone<dim> cone{element, x};
-      auto change = cone.gradient();
+      const auto x = positions(element, u), y = start(element);
+      const SweptVolume<dim> volume{element, x, y};
+      auto change = volume.gradient();
       for (auto& force : change) force *= pressures ? load_factor_ * (*pressures)[facets_[k]] : 0;
       for (std::size_t b = 0; vertices && b < x.size(); ++b) {
         const Vector<dim> motion =
             magnitude_ * node_change<dim>(this->space(), cell(k), element.cell_nodes[b], *vertices);
-        for (std::size_t a = 0; a < x.size(); ++a) change[a] += cone.hessian(a, b) * motion;
+        for (std::size_t a = 0; a < x.size(); ++a) change[a] += by_rest(volume, a, b) * motion;
       }
-      for (std::size_t a = 0; a < x.size(); ++a)
-        if (element.nodes[a] < this->space().num_owned_nodes())
-          fem::node_block<dim>(y, element.nodes[a]) -= factor * change[a];
+      add_forces(element, -factor, change, result);
     }
   }
 
@@ -218,9 +255,47 @@ private:
     return x;
   }
 
+  /// Positions at the start of the step where the rim moves, else none.
+  std::vector<Vector<dim>> start(const FacetElement<dim>& element) const {
+    return rim_moves_ ? positions(element, previous_) : std::vector<Vector<dim>>();
+  }
+
+  /// Derivative of dS/dx_a by the rest position of node b.
+  Block<dim> by_rest(const SweptVolume<dim>& volume, std::size_t a, std::size_t b) const {
+    Block<dim> D = volume.hessian(a, b);
+    if (rim_moves_) D += volume.by_start(a, b);
+    return D;
+  }
+
+  void add_forces(const FacetElement<dim>& element, double factor, const std::vector<Vector<dim>>& forces,
+                  std::span<double> result) const {
+    for (std::size_t a = 0; a < element.nodes.size(); ++a)
+      if (element.nodes[a] < this->space().num_owned_nodes())
+        fem::node_block<dim>(result, element.nodes[a]) += factor * forces[a];
+  }
+
+  /// Product of the derivative of the gradient by the positions at the start with `field`, or its transpose.
+  void add_by_start(std::span<const double> u, std::span<const double> field, double factor, bool transposed,
+                    std::span<double> result) const {
+    for (const FacetElement<dim>& element : elements_) {
+      const auto x = positions(element, u), y = start(element), of_facet = values(element, field);
+      const SweptVolume<dim> volume{element, x, y};
+      std::vector<Vector<dim>> products(x.size(), Vector<dim>::Zero());
+      for (std::size_t a = 0; a < x.size(); ++a)
+        for (std::size_t b = 0; b < x.size(); ++b)
+          if (transposed)
+            products[b] += volume.by_start(a, b).transpose() * of_facet[a];
+          else
+            products[a] += volume.by_start(a, b) * of_facet[b];
+      add_forces(element, -factor * magnitude_, products, result);
+    }
+  }
+
   std::function<double(double)> pressure_;
   FacetTables<dim> tables_;
-  std::vector<std::size_t> facets_; ///< positions in FunctionSpace::boundary_facets()
+  bool rim_moves_;
+  std::span<const double> previous_; ///< displacement at the start of the step
+  std::vector<std::size_t> facets_;  ///< positions in FunctionSpace::boundary_facets()
   std::vector<FacetElement<dim>> elements_;
   double load_factor_ = 1, magnitude_ = 0; ///< without and with the pressure
 };
@@ -271,23 +346,27 @@ template <int dim>
 std::unique_ptr<Potential<dim>>
 make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
               FacetSelection facets, std::function<double(double time)> pressure,
-              std::span<const char> prescribed, const std::string& where) {
-  std::string rim = free_rim(space, facets, prescribed);
-  if (!rim.empty())
-    rim = where + ": the surface under pressure is open and its rim is free to move, for example at " + rim +
-          "; such a pressure has no potential. Close the surface, or hold all components of its rim by "
-          "<dirichlet_boundary>, or use <neumann_boundary>";
-  parallel::agree(space.comm(), static_cast<int>(ExitCode::bad_input), rim);
-  return std::make_unique<Pressure<dim>>(space, *geometry, facets, std::move(pressure));
+              std::span<const char> prescribed, bool has_steps, const std::string& where) {
+  const std::string rim = free_rim(space, facets, prescribed);
+  const bool rim_moves = space.comm().any(!rim.empty());
+  std::string refused;
+  if (!rim.empty() && !has_steps)
+    refused = where + ": the surface under pressure is open and its rim is free to move, for example at " +
+              rim +
+              "; such a pressure has no potential, and a static solve has no steps in which it could follow. "
+              "Give the scene time (<quasistatic>, say), close the surface, hold all components of its rim "
+              "by <dirichlet_boundary>, or use <rest_pressure_boundary>, which does not follow";
+  parallel::agree(space.comm(), static_cast<int>(ExitCode::bad_input), refused);
+  return std::make_unique<Pressure<dim>>(space, *geometry, facets, std::move(pressure), rim_moves);
 }
 
 template std::unique_ptr<Potential<2>> make_pressure(const fem::FunctionSpace<2>&,
                                                      std::shared_ptr<const fem::CellGeometry<2>>,
                                                      FacetSelection, std::function<double(double)>,
-                                                     std::span<const char>, const std::string&);
+                                                     std::span<const char>, bool, const std::string&);
 template std::unique_ptr<Potential<3>> make_pressure(const fem::FunctionSpace<3>&,
                                                      std::shared_ptr<const fem::CellGeometry<3>>,
                                                      FacetSelection, std::function<double(double)>,
-                                                     std::span<const char>, const std::string&);
+                                                     std::span<const char>, bool, const std::string&);
 
 } // namespace recoil::potentials

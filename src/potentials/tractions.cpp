@@ -117,8 +117,8 @@ private:
   LoadHistory<dim> history_;
 };
 
-/// Tractions along the normal n = a / |a| of the shape x = X + u_previous, a the area vector of its curved
-/// facets.
+/// Tractions along the normal n = a / |a| of the shape x = X + u_previous, or of the rest shape x = X; a is
+/// the area vector of its facets, which may be curved.
 template <int dim>
 class NormalTractionForces final : public NodalForces<dim> {
   using Vector = Eigen::Matrix<double, dim, 1>;
@@ -126,8 +126,9 @@ class NormalTractionForces final : public NodalForces<dim> {
 public:
   NormalTractionForces(const fem::FunctionSpace<dim>& space,
                        std::shared_ptr<const fem::CellGeometry<dim>> geometry, FacetSelection facets,
-                       std::function<double(const ExpressionPoint&)> magnitude)
-      : facets_(space, std::move(facets)), geometry_(std::move(geometry)), magnitude_(std::move(magnitude)) {}
+                       std::function<double(const ExpressionPoint&)> magnitude, LoadNormals normals)
+      : facets_(space, std::move(facets)), geometry_(std::move(geometry)), magnitude_(std::move(magnitude)),
+        normals_(normals) {}
 
   void add(const StepContext& context, std::span<double> force) const override {
     for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
@@ -139,6 +140,7 @@ public:
 
   void add_previous_product(const StepContext& context, std::span<const double> p, double factor,
                             std::span<double> y) const override {
+    if (normals_ == LoadNormals::rest) return;
     for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
       for_nodes(at, tangents, p, factor, [&](std::size_t a, const Vector& product) {
         const LocalIndex node = at.element.nodes[a];
@@ -173,6 +175,7 @@ public:
 
   void add_previous_tangent(const StepContext& context, std::span<const double> x, double factor,
                             std::span<double> y) const override {
+    if (normals_ == LoadNormals::rest) return;
     for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
       const Vector change = by_positions(at, tangents, [&](std::size_t a) -> Vector {
         return fem::node_block<dim>(x, at.element.nodes[a]);
@@ -201,13 +204,15 @@ public:
   }
 
 private:
-  /// act(FacetPoint, tangents of the shape at the start of the step).
+  /// act(FacetPoint, tangents of the shape whose normals are meant).
   template <class Act>
   void for_points(const StepContext& context, Act act) const {
     facets_.for_points(context.time, geometry_.get(), [&](const FacetPoint<dim>& at) {
       std::vector<Vector> x;
-      for (const LocalIndex node : at.element.nodes)
-        x.push_back(facets_.space().node_positions()[node] + fem::node_block<dim>(context.previous, node));
+      for (const LocalIndex node : at.element.nodes) {
+        x.push_back(facets_.space().node_positions()[node]);
+        if (normals_ == LoadNormals::step_start) x.back() += fem::node_block<dim>(context.previous, node);
+      }
       act(at, facet_tangents(at.element, at.point, x));
     });
   }
@@ -245,6 +250,7 @@ private:
   LoadedFacets<dim> facets_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   std::function<double(const ExpressionPoint&)> magnitude_;
+  LoadNormals normals_;
 };
 
 } // namespace
@@ -261,14 +267,14 @@ std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>& spac
 }
 
 template <int dim>
-std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim>& space,
-                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                                    FacetSelection facets,
-                                                    std::function<double(const ExpressionPoint&)> magnitude) {
+std::unique_ptr<DeadLoad<dim>>
+make_normal_traction(const fem::FunctionSpace<dim>& space,
+                     std::shared_ptr<const fem::CellGeometry<dim>> geometry, FacetSelection facets,
+                     std::function<double(const ExpressionPoint&)> magnitude, LoadNormals normals) {
   return std::make_unique<DeadLoad<dim>>(
-      "normal_traction", space,
+      normals == LoadNormals::rest ? "rest_pressure" : "normal_traction", space,
       std::make_unique<NormalTractionForces<dim>>(space, std::move(geometry), std::move(facets),
-                                                  std::move(magnitude)),
+                                                  std::move(magnitude), normals),
       true);
 }
 
@@ -277,7 +283,7 @@ std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim
                                                         LoadField<dim>, LoadHistory<dim>);                   \
   template std::unique_ptr<DeadLoad<dim>> make_normal_traction(                                              \
       const fem::FunctionSpace<dim>&, std::shared_ptr<const fem::CellGeometry<dim>>, FacetSelection,         \
-      std::function<double(const ExpressionPoint&)>);
+      std::function<double(const ExpressionPoint&)>, LoadNormals);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -58,6 +58,7 @@ json scene(const potentials::LawInfo& law) {
   lower["surface_selection"] = {{{"id", 1}, {"axis", "-y"}, {"position", -0.399}},
                                 {{"id", 3}, {"axis", "x"}, {"position", 0.499}},
                                 {{"id", 4}, {"axis", "-x"}, {"position", -0.499}}};
+  upper["surface_selection"] = {{{"id", 6}, {"axis", "y"}, {"position", 0.303}}};
   balloon["surface_selection"] = 5;
   pusher.update({{"is_obstacle", true}, {"surface_selection", 7}});
   json result = json::parse(R"({
@@ -77,6 +78,7 @@ json scene(const potentials::LawInfo& law) {
       {"dirichlet_boundary", {{{"id", 1}, {"value", vector<dim>(0.001, 0.002, 0)}}}},
       {"neumann_boundary", {{{"id", 3}, {"value", vector<dim>(2000, 500, 300)}}}},
       {"normal_aligned_neumann_boundary", {{{"id", 4}, {"value", 3000}}}},
+      {"rest_pressure_boundary", {{{"id", 6}, {"value", -2000}}}},
       {"pressure_boundary", {{{"id", 5}, {"value", 20000}}}},
       {"obstacle_displacements", {{{"id", 7}, {"value", vector<dim>(0.001, 0.001, 0)}}}}};
   return result;
@@ -89,7 +91,7 @@ json entry(const ParameterKind& kind) {
   if (kind.law && !kind.law->lame) result["body"] = "upper";
   if (kind.takes_key("bodies")) result["bodies"] = {"lower", "upper"};
   static const std::map<std::string, int> boundaries{
-      {"dirichlet_value", 1}, {"traction", 3}, {"normal_traction", 4}, {"pressure", 5}};
+      {"dirichlet_value", 1}, {"traction", 3}, {"normal_traction", 4}, {"pressure", 5}, {"rest_pressure", 6}};
   if (kind.takes_key("boundary")) result["boundary"] = boundaries.at(kind.name);
   if (kind.components == Components::basis) return result;
   const double value = typical(kind.unit ? kind.unit : "");

@@ -126,6 +126,41 @@ def loads(recoil):
     agree(recoil, "loads-per-step", study, ranks=(1, 3))
 
 
+def pressures(recoil):
+    """A pressure on a side whose end moves and one of the rest shape, per step, at nu = 1/2 in plane stress, by all that they depend on."""
+    sides = [{"id": 1, "axis": "-x", "position": -0.499}, {"id": 2, "axis": "y", "position": 0.199}, {"id": 3, "axis": "-y", "position": -0.199}]
+    scene = {
+        "geometry": box("bar", [1, 0.4], [4, 2], [0, 0], surface_selection=sides), "materials": material(1e5, 0.5, 1000),
+        "space": {"discr_order": 2}, "time": {"dt": 0.01, "time_steps": 4}, "solver": {"nonlinear": exact()},
+        "boundary_conditions": {
+            "dirichlet_boundary": [{"id": 1, "value": [0, 0]}], "pressure_boundary": {"id": 2, "value": -9000},
+            "rest_pressure_boundary": {"id": 3, "value": 4000}}}
+    study = {
+        "parameters": [{"name": "nu", "quantity": "poisson_ratio", "initial": 0.5}, {"name": "E", "quantity": "young_modulus", "initial": 1e5},
+                       {"name": "pressure", "quantity": "pressure", "initial": -9000, "per_step": True},
+                       {"name": "rest", "quantity": "rest_pressure", "initial": 4000, "per_step": True},
+                       {"name": "start", "quantity": "initial_velocity", "per": "node", "initial": [0.1, 0.2]}],
+        "objectives": [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4, "time": "integral"},
+                       {"name": "velocity", "type": "velocity", "target": [0.1, -0.1], "weight": 2}],
+        "sweep": {"tolerance": 1e-13}}
+    for name, nu in (("half", 0.5), ("near-half", 0.4999)):
+        scene["materials"]["nu"] = study["parameters"][0]["initial"] = nu
+        study["experiments"] = [{"name": "bar", "scene": recoil.write_scene("pressed", scene)}]
+        agree(recoil, name, study, ranks=(1, 3) if nu == 0.5 else (1,))
+    study["parameters"] = [{"name": "shape", "quantity": "shape", "basis": "affine"}]
+    study["check"] = {"steps": [1e-4, 1e-5, 1e-6]}
+    agree(recoil, "pressed-shape", study, ranks=(1, 3))
+    scene["geometry"] = box("bar", [1, 0.4, 0.4], [2, 1, 1], [0, 0, 0], surface_selection=sides)
+    scene["materials"]["nu"] = 0.3
+    scene["time"]["quasistatic"] = True
+    scene["boundary_conditions"]["dirichlet_boundary"][0]["value"].append(0)
+    scene["boundary_conditions"]["pressure_boundary"]["value"] = scene["boundary_conditions"]["rest_pressure_boundary"]["value"] = -2000
+    study["experiments"] = [{"name": "bar", "scene": recoil.write_scene("pressed-3d", scene)}]
+    study["parameters"] += [{"name": "start", "quantity": "initial_displacement", "initial": [0, 0, 0.01]}, {"name": "pressure", "quantity": "pressure", "initial": -2000}]
+    study["objectives"][1:] = []
+    agree(recoil, "pressed-3d", study, ranks=(1, 2))
+
+
 def turning(**more):
     """Two free bodies side by side that move and turn."""
     return dict({
@@ -516,7 +551,7 @@ def not_finite(recoil):
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "rolling": rolling_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports, "aims": aims, "distances": wrong_distances,
+    parts = {"friction": converged_friction, "rolling": rolling_friction, "markers": markers, "gauges": gauges, "loads": loads, "pressures": pressures, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports, "aims": aims, "distances": wrong_distances,
              "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite, "polyfem": conventions_of_polyfem}
     for name in recoil.rest or parts:
         parts[name](recoil)

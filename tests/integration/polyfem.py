@@ -1,13 +1,18 @@
-"""What scenes of PolyFEM need, in whole runs: values from node files, lists per time, the Euclidean norm, the quadrature of norms."""
+"""What scenes of PolyFEM need, in whole runs: values from node files, lists per time, pressures on open surfaces and of the rest shape, nu = 1/2 in plane
+stress, the Euclidean norm, the quadrature of norms."""
 import json
 import os
 import re
+import sys
 
 import numpy as np
 
 import runs
 from pieces import box, material
 from studies import exact
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+import recoil_run  # noqa: E402
 
 
 def beam(**more):
@@ -59,6 +64,95 @@ def pressure_lists(recoil):
     runs.check(error < 1e-9, "pressures in a list: %.1e" % error)
 
 
+def follower_solution(points, triangles, E, nu, held, pressed, pressure):
+    """Displacement of a linear elastic body in plane stress under a pressure on edges that follow, by repeated solves: the forces p n ds themselves, which have
+    no potential where the ends of the row of edges move."""
+    lam, mu = E * nu / (1 - nu ** 2), E / (2 + 2 * nu)
+    C = np.array([[lam + 2 * mu, lam, 0], [lam, lam + 2 * mu, 0], [0, 0, mu]])
+    K = np.zeros((points.size, points.size))
+    for corners in triangles:
+        edges = (points[corners[1:]] - points[corners[0]]).T
+        g = np.linalg.inv(edges).T @ np.array([[-1, 1, 0], [-1, 0, 1]])
+        B = np.zeros((3, 6))
+        B[0, 0::2], B[1, 1::2], B[2, 0::2], B[2, 1::2] = g[0], g[1], g[1], g[0]
+        dofs = np.stack([2 * corners, 2 * corners + 1], axis=1).ravel()
+        K[np.ix_(dofs, dofs)] += abs(np.linalg.det(edges)) / 2 * B.T @ C @ B
+    free = np.setdiff1d(np.arange(points.size), np.concatenate([2 * held, 2 * held + 1]))
+    u = np.zeros_like(points)
+    for _ in range(200):
+        f = np.zeros_like(points)
+        for a, b in pressed:
+            along = (points + u)[b] - (points + u)[a]
+            f[[a, b]] += pressure / 2 * np.array([along[1], -along[0]])
+        last = u.copy()
+        u.ravel()[free] = np.linalg.solve(K[np.ix_(free, free)], f.ravel()[free])
+    assert np.abs(u - last).max() < 1e-13, "the solves have not converged"
+    return u
+
+
+def open_pressures(recoil):
+    """A pressure on an open side whose end moves comes to p n as steps become shorter, to the first power; with the end held it is p n at once."""
+    sides = [{"id": 1, "axis": "-x", "position": -0.999}, {"id": 2, "axis": "y", "position": 0.249}, {"id": 3, "axis": "x", "position": 0.999}]
+    scene = beam(geometry=box("beam", [2, 0.5], [8, 2], [0, 0], surface_selection=sides), time={"dt": 1, "time_steps": 1, "quasistatic": True},
+                 materials={"type": "LinearElasticity", "E": 1e5, "nu": 0.5})
+    conditions = scene["boundary_conditions"]
+    conditions["pressure_boundary"] = {"id": 2, "value": "-300*t"}
+    for held in (False, True):
+        if held:
+            conditions["dirichlet_boundary"].append({"id": 3, "value": [0, 0]})
+        errors = []
+        for steps in (1,) if held else (4, 8, 16):
+            scene["time"].update(dt=1 / steps, time_steps=steps)
+            name = "open-%d-%d" % (held, steps)
+            folder = recoil.simulate(1, recoil.write_scene(name, scene), name)
+            if not errors:
+                mesh = recoil_run.Run(folder).mesh
+                x, (cells,) = mesh.points, mesh.cells.values()
+                top = np.flatnonzero(x[:, 1] > 0.249)
+                top = top[np.argsort(-x[top, 0])]
+                ends = (abs(x[:, 0]) > 0.999) if held else (x[:, 0] < -0.999)
+                expected = follower_solution(x, cells, 1e5, 0.5, np.flatnonzero(ends), list(zip(top[:-1], top[1:])), -300)
+            errors.append(np.abs(runs.state(folder)[:, :2] - expected).max() / np.abs(expected).max())
+        if held:
+            runs.check(errors[0] < 1e-9, "a held rim: %.1e" % errors[0])
+        else:
+            ratios = [a / b for a, b in zip(errors, errors[1:])]
+            runs.check(errors[0] < 0.02 and all(1.8 < ratio < 2.2 for ratio in ratios), "a rim that moves: %s, ratios %s" % (errors, ratios))
+    del conditions["dirichlet_boundary"][1]
+    path = recoil.write_scene("open", scene)
+    one = runs.state(recoil.simulate(1, path, "open-1"))
+    for ranks in (2, 3):
+        error = runs.difference(runs.state(recoil.simulate(ranks, path, "open-ranks")), one)
+        runs.check(error < 1e-10, "%d ranks: %.1e" % (ranks, error))
+
+
+def rest_pressures(recoil):
+    """On a flat side a pressure at rest is a traction, however the body turns; in a list as by its formula, and on any number of ranks."""
+    sides = [{"id": 1, "axis": "-x", "position": -1.499}, {"id": 2, "axis": "y", "position": 0.499}]
+    scene = beam(geometry=box("beam", [3, 1], [3, 2], [0, 0], surface_selection=sides))
+    conditions = scene["boundary_conditions"]
+    times = [0.02, 0.04, 0.06, 0.08]
+    forms = {"traction": ("neumann_boundary", {"value": [0, "-1e6*t"]}), "formula": ("rest_pressure_boundary", {"value": "-1e6*t"}),
+             "factor": ("rest_pressure_boundary", {"value": -1e6, "interpolation": "linear"}),
+             "list": ("rest_pressure_boundary", {"value": [-1e6 * t for t in times], "time_reference": times})}
+    found = {}
+    for name, (kind, load) in forms.items():
+        scene["boundary_conditions"] = dict(conditions, **{kind: dict(load, id=2)})
+        found[name] = runs.state(recoil.simulate(3 if name == "list" else 1, recoil.write_scene("rest-" + name, scene), "rest-" + name))
+        error = runs.difference(found[name], found["traction"])
+        runs.check(error < 1e-9, "a pressure at rest by its %s: %.1e" % (name, error))
+
+
+def half_in_plane_stress(recoil):
+    """nu = 1/2 in plane stress is lambda = 2 mu = 2 E / 3."""
+    scene = beam(gravity=[0, -9.81])
+    scene["materials"] = {"type": "NeoHookean", "E": 1e5, "nu": 0.5, "rho": 1000}
+    young = runs.state(recoil.simulate(1, recoil.write_scene("half", scene), "half"))
+    scene["materials"] = {"type": "NeoHookean", "lambda": 2e5 / 3, "mu": 1e5 / 3, "rho": 1000}
+    error = runs.difference(young, runs.state(recoil.simulate(2, recoil.write_scene("lame", scene), "lame")))
+    runs.check(error < 1e-9, "nu = 1/2 in plane stress: %.1e" % error)
+
+
 def euclidean_norm(recoil):
     """The norm that a bar under its weight starts from is that of the weights of its nodes, in either norm."""
     vertices = np.array([[0, 0], [1, 0], [2.5, 0], [0, 1], [1, 1], [2.5, 1]])
@@ -100,5 +194,5 @@ def norms(recoil):
 
 
 with runs.Recoil() as recoil:
-    for part in (node_files, pressure_lists, euclidean_norm, norms):
+    for part in (node_files, pressure_lists, open_pressures, rest_pressures, half_in_plane_stress, euclidean_norm, norms):
         part(recoil)

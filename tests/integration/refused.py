@@ -54,8 +54,27 @@ def problems(recoil):
     refuse(recoil, "forces", block(output={"fields": ["contact_force"]}), "/output/fields", "contact/enabled", ranks=(1,))
     refuse(recoil, "pressure", block(boundary_conditions={"pressure_boundary": [{"id": 1, "value": "1+y"}]}),
            "(/boundary_conditions/pressure_boundary/0)", "depends on position")
+    open_side = block(boundary_conditions={"pressure_boundary": [{"id": 2, "value": -10}]})
+    recoil.run(1, "validate", recoil.write_scene("open-in-steps", open_side))
+    del open_side["time"]
+    refuse(recoil, "open", open_side, "(/boundary_conditions/pressure_boundary/0)", "its rim is free to move, for example at (0.5", "no steps",
+           "/time/quasistatic", "/boundary_conditions/rest_pressure_boundary")
+    refuse(recoil, "half", block(materials=material(1e5, 0.5, 1000)), "half.json:1 (/materials)", "below 0.5 in 3D", "mean_dilatation")
+    flat = block(geometry=[box("block", [1, 1], [2, 2], [0, 0])], materials=dict(material(1e5, 0.5, 1000), plane="strain"))
+    refuse(recoil, "half-in-plane-strain", flat, "(/materials/nu)", "below 0.5 in plane strain", '"plane": "stress"')
+    half_in_studies(recoil)
     refuse(recoil, "flat", block(geometry=[box("block", [1, 1], [2, 2], [0, 0]), plane("floor", [0, 1, 1])],
                                  contact={"enabled": True, "dhat": 1e-3}), "(/geometry/1)", "no z component")
+
+
+def half_in_studies(recoil):
+    """Parameters that start at nu = 1/2, or may come to it, where only plane stress has a stiffness there."""
+    scene = recoil.write_scene("block", block())
+    for name, more, place in (("start", {"initial": 0.5}, "(/parameters/0/initial)"), ("bounds", {"initial": 0.4, "bounds": [0.1, 0.5]}, "(/parameters/0/bounds)")):
+        study = {"experiments": [{"name": "block", "scene": scene}], "parameters": [dict(more, name="nu", quantity="poisson_ratio")],
+                 "objectives": [{"name": "stress", "type": "stress_norm", "p": 2}]}
+        text = recoil.run(1, "gradient", recoil.write_scene("study-" + name, study), "-o", recoil.path("study"), expect=2)[1]
+        runs.check(place in text and "not of plane stress" in text and "take 0.499" in text, "a ratio of 1/2: %s" % told(text).strip())
 
 
 def not_finite(recoil):

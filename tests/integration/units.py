@@ -37,7 +37,7 @@ KEYS = [
     (r"materials/(psi|phi)", "Pa s"),
     (r"boundary_conditions/(dirichlet_boundary|obstacle_displacements)/\d+/value/\d+", "m"),
     (r"boundary_conditions/neumann_boundary/\d+/value/\d+", "Pa"),
-    (r"boundary_conditions/pressure_boundary/\d+/value", "Pa"),
+    (r"boundary_conditions/(rest_)?pressure_boundary/\d+/value", "Pa"),
     (r"boundary_conditions/dirichlet_boundary/\d+/time_reference/\d+", "s"),
     (r"initial_conditions/velocity/\d+/value/\d+", "m/s"),
     (r"initial_conditions/angular_velocity/\d+/value(/\d+)?", "1/s"),

@@ -246,7 +246,12 @@ protected:
     StepFields<dim> fields(body);
     const auto potential = make(body);
     potential->begin_step(fields.context);
-    const linalg::Vector previous = fields.previous, d = body.field(StepFields<dim>::amplitude(body), 23);
+    const linalg::Vector previous = fields.previous, factors = body.field(0.5, 5);
+    // The cross product of two rough fields in 2D is the same at all nodes, that with this one is not.
+    linalg::Vector d = body.field(StepFields<dim>::amplitude(body), 23);
+    const auto entries = d.write_owned();
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] *= 1 + factors.owned()[i];
+    d.update_ghosts();
     linalg::Vector y(body.space.layout());
     potential->add_previous_product(fields.u.local(), fields.p.local(), -0.5, y.write_owned());
     potential->add_previous_product(fields.u.local(), fields.p.local(), 1.5, y.write_owned());

@@ -109,30 +109,40 @@ template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>& space, FacetSelection facets,
                                              LoadField<dim> traction, LoadHistory<dim> history = {});
 
-/// A traction along the outward normal n of the shape at the start of the step, per rest area: F_a = int s n
-/// phi_a dS. The derivative by s is put into PhysicalGradient::pressure.
+/// Of which shape the normals of a traction are: of the rest shape, or of that at the start of the step.
+enum class LoadNormals { rest, step_start };
+
+/// A traction along an outward normal n, per rest area: F_a = int s n phi_a dS. The derivative by s is put
+/// into PhysicalGradient::pressure.
 /// @param magnitude s [Pa], positive pulls outwards.
 template <int dim>
-std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim>& space,
-                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                                    FacetSelection facets,
-                                                    std::function<double(const ExpressionPoint&)> magnitude);
+std::unique_ptr<DeadLoad<dim>>
+make_normal_traction(const fem::FunctionSpace<dim>& space,
+                     std::shared_ptr<const fem::CellGeometry<dim>> geometry, FacetSelection facets,
+                     std::function<double(const ExpressionPoint&)> magnitude, LoadNormals normals);
 
 /// Follower pressure: force p n per deformed area along the outward normal, positive pulls outwards. Its
 /// potential is -f p V with the load factor f and V = 1/dim int x.n da, the volume that the chosen facets
 /// enclose (up to a constant for a surface whose rim does not move). V is integrated on the curved facets
 /// themselves, exactly.
 ///
+/// On an open surface whose rim may move p n is no gradient: its Jacobian has an unsymmetric part, which acts
+/// on the nodes of the rim alone. V is then the volume that the surface sweeps on the straight way from its
+/// shape at the start of the step, whose gradient is the force p n but at the rim, where it differs by that
+/// part times half of the step's motion: by the first power of the length of the step.
+///
 /// The derivatives of its energy by quantities::pressure are the products with the force of each facet's own
-/// cone -f dV/dx, which is f p n da only in the sum over the facets.
+/// volume f dV/dx, which is f p n da only in the sum over the facets.
 ///
 /// @param pressure p at a time [Pa]; the same on all facets, or there is no potential.
-/// @throws InputError on every rank, with `where`, if the facets' surface has a rim that `prescribed` (one
-/// flag per local entry) does not hold in all components: there is no potential then. Collective.
+/// @param prescribed one flag per local entry.
+/// @param has_steps false: a rim that `prescribed` does not hold in all components is refused, since no
+/// shorter step comes closer to p n.
+/// @throws InputError on every rank, with `where`, for a rim that is refused. Collective.
 template <int dim>
 std::unique_ptr<Potential<dim>>
 make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
               FacetSelection facets, std::function<double(double time)> pressure,
-              std::span<const char> prescribed, const std::string& where);
+              std::span<const char> prescribed, bool has_steps, const std::string& where);
 
 } // namespace recoil::potentials

@@ -225,6 +225,7 @@ void build_boundary_conditions(const Item& root, Scene& scene) {
   }
   conditions.normal_aligned_neumann =
       build_pressures(given["normal_aligned_neumann_boundary"], scene.time.t0);
+  conditions.rest_pressure = build_pressures(given["rest_pressure_boundary"], scene.time.t0);
   conditions.pressure = build_pressures(given["pressure_boundary"], scene.time.t0);
   scene.gravity = root["gravity"].numbers();
 }

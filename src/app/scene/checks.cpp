@@ -75,8 +75,9 @@ void check_time_reference(const Scene& scene) {
   for (const auto* list : {&conditions.dirichlet, &conditions.obstacle_displacements})
     for (const DirichletEntry& entry : *list)
       if (std::ranges::any_of(entry.value, is_list)) require_every_step(entry, scene.time);
-  for (const PressureEntry& entry : conditions.pressure)
-    if (is_list(entry)) require_every_step(entry, scene.time);
+  for (const auto* list : conditions.normal_loads())
+    for (const PressureEntry& entry : *list)
+      if (is_list(entry)) require_every_step(entry, scene.time);
 }
 
 } // namespace
@@ -93,7 +94,7 @@ std::vector<IdUse> loads_on_ids(const Scene& scene) {
   const BoundaryConditions& conditions = scene.boundary_conditions;
   std::vector<IdUse> uses;
   for (const TractionEntry& entry : conditions.neumann) uses.push_back({entry.ids, entry.where});
-  for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
+  for (const auto* list : conditions.normal_loads())
     for (const PressureEntry& entry : *list) uses.push_back({entry.ids, entry.where});
   return uses;
 }

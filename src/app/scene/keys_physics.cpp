@@ -4,7 +4,7 @@
 namespace recoil::app {
 namespace {
 
-constexpr Range poisson_range{-1, 0.5, true, true};
+constexpr Range poisson_range{-1, 0.5, true, false};
 
 constexpr Key materials[] = {
     {.pattern = "/materials",
@@ -30,7 +30,8 @@ constexpr Key materials[] = {
     {.pattern = "/materials/*/nu",
      .types = expression | element_data,
      .range = poisson_range,
-     .doc = "Poisson's ratio."},
+     .doc =
+         "Poisson's ratio; 0.5 itself in plane stress alone, where the thickness gives way (and of shells)."},
     {.pattern = "/materials/*/rho",
      .types = expression | element_data,
      .fallback = "1",
@@ -108,19 +109,25 @@ constexpr Key boundary[] = {
      .doc = "Absolute times of the values in per-time lists; every step must be among them, times rounded to "
             "1e-3 s (where they lie closer than 2e-3 s, to a thousandth of their distance)."},
 #undef PRESCRIBED
-    {.pattern = "/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}",
+#define LOADS                                                                                                \
+  "/boundary_conditions/"                                                                                    \
+  "{neumann_boundary,normal_aligned_neumann_boundary,rest_pressure_boundary,pressure_boundary}"
+    {.pattern = LOADS,
      .types = one_or_list,
      .items = object,
      .fallback = "[]",
-     .doc = "Loads: traction per rest area, dead; normal traction per rest area; follower pressure per "
-            "deformed area (on closed surfaces or surfaces with a fixed rim)."},
-    {.pattern =
-         "/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}/*/id",
+     .doc =
+         "Loads: traction per rest area, dead; traction per rest area along the normal at the start of the "
+         "step; pressure per rest area along the rest normal, dead; follower pressure per deformed area, on "
+         "closed surfaces, surfaces with a fixed rim and, in steps, surfaces with a rim that moves, where "
+         "the nodes of the rim alone have an error of the first power of `dt`."},
+    {.pattern = LOADS "/*/id",
      .types = integer | text | list,
      .items = integer | text,
      .length = {1, 1 << 30},
      .required = true,
      .doc = "Surface id or list of ids, or names of physical groups of a Gmsh file."},
+#undef LOADS
     {.pattern = "/boundary_conditions/neumann_boundary/*/value",
      .types = list,
      .items = expression,
@@ -134,7 +141,7 @@ constexpr Key boundary[] = {
      .required = true,
      .unit = "Pa",
      .doc = "Positive pulls outwards."},
-    {.pattern = "/boundary_conditions/pressure_boundary/*/value",
+    {.pattern = "/boundary_conditions/{rest_pressure_boundary,pressure_boundary}/*/value",
      .types = expression | list,
      .items = expression,
      .length = {1, 1 << 30},
@@ -142,7 +149,7 @@ constexpr Key boundary[] = {
      .unit = "Pa",
      .doc = "Positive pulls outwards; a pressure from outside is negative. A list holds values per time (see "
             "`time_reference`)."},
-    {.pattern = "/boundary_conditions/pressure_boundary/*/time_reference",
+    {.pattern = "/boundary_conditions/{rest_pressure_boundary,pressure_boundary}/*/time_reference",
      .types = list,
      .items = number,
      .length = {1, 1 << 30},
@@ -151,8 +158,8 @@ constexpr Key boundary[] = {
             "to 1e-3 s (where they lie closer than 2e-3 s, to a thousandth of their distance)."},
 #define FACTOR                                                                                               \
   "/boundary_conditions/"                                                                                    \
-  "{dirichlet_boundary,obstacle_displacements,neumann_boundary,normal_aligned_neumann_boundary,pressure_"    \
-  "boundary}/*/"                                                                                             \
+  "{dirichlet_boundary,obstacle_displacements,neumann_boundary,normal_aligned_neumann_boundary,"             \
+  "rest_pressure_boundary,pressure_boundary}/*/"                                                             \
   "interpolation"
     {.pattern = FACTOR,
      .types = one_or_list,

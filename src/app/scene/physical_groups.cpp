@@ -54,8 +54,8 @@ public:
       if (root.contains("initial_conditions") && root["initial_conditions"].contains(part))
         number_entries(root["initial_conditions"][part], std::string("/initial_conditions/") + part,
                        Groups::volumes, false);
-    for (const char* part :
-         {"dirichlet_boundary", "neumann_boundary", "normal_aligned_neumann_boundary", "pressure_boundary"})
+    for (const char* part : {"dirichlet_boundary", "neumann_boundary", "normal_aligned_neumann_boundary",
+                             "rest_pressure_boundary", "pressure_boundary"})
       if (root.contains("boundary_conditions") && root["boundary_conditions"].contains(part))
         number_entries(root["boundary_conditions"][part], std::string("/boundary_conditions/") + part,
                        Groups::facets, part == std::string("dirichlet_boundary"));

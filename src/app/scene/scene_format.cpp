@@ -30,7 +30,7 @@ constexpr std::array<std::pair<const char*, const char*>, 9> shared_options{
      {"discr_order", "/space/discr_order"},
      {"dt", "/time/dt"},
      {"friction_iterations", "/solver/contact/friction_iterations"},
-     {"neumann_boundary", "/boundary_conditions/neumann_boundary"},
+     {"rest_pressure_boundary", "/boundary_conditions/rest_pressure_boundary"},
      {"obstacle_displacements", "/boundary_conditions/obstacle_displacements"},
      {"quasistatic", "/time/quasistatic"}}};
 

@@ -114,12 +114,13 @@ struct TractionEntry {
   std::string where;
 };
 
-/// One entry of `normal_aligned_neumann_boundary` or `pressure_boundary`: positive pulls outwards [Pa].
+/// One entry of `normal_aligned_neumann_boundary`, `rest_pressure_boundary` or `pressure_boundary`: positive
+/// pulls outwards [Pa].
 struct PressureEntry {
   bool all = false;
   std::vector<int> ids;
   Expression value;                   ///< when `per_time` is empty
-  std::vector<Expression> per_time;   ///< `pressure_boundary`: one per entry of `time_reference`
+  std::vector<Expression> per_time;   ///< of the pressures: one per entry of `time_reference`
   std::vector<double> time_reference; ///< [s], absolute
   double start_time = 0;              ///< t0 of the scene [s]: per-time lists start from zero there
   std::vector<TimeFactor> interpolation;
@@ -140,7 +141,13 @@ struct BoundaryConditions {
   std::vector<DirichletEntry> obstacle_displacements;
   std::vector<TractionEntry> neumann;
   std::vector<PressureEntry> normal_aligned_neumann;
+  std::vector<PressureEntry> rest_pressure;
   std::vector<PressureEntry> pressure;
+
+  /// The loads along normals, of all kinds.
+  std::array<const std::vector<PressureEntry>*, 3> normal_loads() const {
+    return {&normal_aligned_neumann, &rest_pressure, &pressure};
+  }
 };
 
 /// Whether an entry of the boundary conditions holds for facets, or obstacles, with the id `id` > 0.

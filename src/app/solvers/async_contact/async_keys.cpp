@@ -190,7 +190,7 @@ constexpr AbsentKey absent[] = {
     {"/materials/*/{phi,psi}",
      "write `stretch_damping` and `bend_damping` of a Shell; solids have no damping of their own"},
     {"/materials/*/plane", "leave it out: bodies live in 3D"},
-    {"/boundary_conditions/normal_aligned_neumann_boundary",
+    {"/boundary_conditions/{normal_aligned_neumann_boundary,rest_pressure_boundary}",
      "write `pressure_boundary`, which is of the deformed area, or a `neumann_boundary`"},
     {"/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      "write `body`: bodies have no volume ids"},

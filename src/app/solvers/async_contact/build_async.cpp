@@ -91,6 +91,8 @@ std::vector<double> parameters_of(const Item& entry, const potentials::LawInfo& 
     return value;
   };
   if (const auto E = find("E")) {
+    if (!(*find("nu") < 0.5))
+      entry["nu"].fail("must be below 0.5 in solids, which would be incompressible; take 0.499, say");
     const Eigen::Vector2d lame =
         potentials::lame_from_young(*E, *find("nu"), potentials::LameModel::solid).values;
     return {lame[0], lame[1]};

@@ -133,6 +133,7 @@ BondMaterialEntry build_bonds(const Item& entry) {
   if (entry.has("body")) material.bodies = entry["body"].texts();
   material.E = constant(entry, "E");
   material.nu = constant(entry, "nu");
+  if (!(material.nu < 0.5)) entry["nu"].fail("must be below 0.5, as of every solid; take 0.499, say");
   material.rho = constant(entry, "rho");
   if (entry.has("tensile_strength")) material.tensile_strength = entry["tensile_strength"].number();
   if (entry.has("shear_strength")) material.shear_strength = entry["shear_strength"].number();

@@ -361,7 +361,9 @@ constexpr AbsentKey absent[] = {
     {"/materials/*/{phi,psi}",
      "leave it out: bonds have no damping of their own; \"be_reflect\" damps by its steps"},
     {"/materials/*/plane", "leave it out: bonded particles live in 3D"},
-    {"/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}", by_forces},
+    {"/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,rest_pressure_boundary,"
+     "pressure_boundary}",
+     by_forces},
     {"/boundary_conditions/rhs", "write `gravity`"},
     {"/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      "write `body`: particles have no volume ids"},

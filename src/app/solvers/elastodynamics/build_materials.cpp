@@ -29,6 +29,11 @@ MaterialEntry build_material(const Item& entry, bool alone, Scene& scene) {
   material.phi = material_value(entry["phi"]);
   material.psi = material_value(entry["psi"]);
   material.plane = entry["plane"].text() == "strain" ? PlaneState::strain : PlaneState::stress;
+  // In 3D, where `plane` is not looked at, the elements find out.
+  if (material.plane == PlaneState::strain && entry.has("nu") && !entry["nu"].is_object() &&
+      constant_of(entry["nu"].expression()).value_or(0) >= 0.5)
+    entry["nu"].fail("must be below 0.5 in plane strain, where the body would be incompressible; take 0.499 "
+                     "with \"discr_order\": 2 and \"mean_dilatation\": true, or \"plane\": \"stress\"");
   material.mean_dilatation = entry["mean_dilatation"].flag();
   return material;
 }

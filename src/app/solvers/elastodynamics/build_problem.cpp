@@ -147,14 +147,18 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const C
   for (const TractionEntry& entry : conditions.neumann)
     problem.add_load(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids),
                                                     traction_field<dim>(entry), history_of<dim>(entry)));
-  for (const PressureEntry& entry : conditions.normal_aligned_neumann)
-    problem.add_load(potentials::make_normal_traction<dim>(
-        space, problem.geometry, facets_of(entry.all, entry.ids),
-        [&entry](const ExpressionPoint& point) { return pressure_at(entry, point); }));
+  for (const auto& [list, normals] :
+       {std::pair{&conditions.normal_aligned_neumann, potentials::LoadNormals::step_start},
+        std::pair{&conditions.rest_pressure, potentials::LoadNormals::rest}})
+    for (const PressureEntry& entry : *list)
+      problem.add_load(potentials::make_normal_traction<dim>(
+          space, problem.geometry, facets_of(entry.all, entry.ids),
+          [&entry](const ExpressionPoint& point) { return pressure_at(entry, point); }, normals));
+  const bool has_steps = scene.time.kind != TimeKind::statics;
   for (const PressureEntry& entry : conditions.pressure)
     problem.add_load(potentials::make_pressure<dim>(space, problem.geometry, facets_of(entry.all, entry.ids),
                                                     uniform_pressure(entry), problem.dirichlet->flags(),
-                                                    entry.where));
+                                                    has_steps, entry.where));
 }
 
 } // namespace

@@ -24,6 +24,11 @@ void require(bool holds, const MaterialEntry& entry, const std::string& what, do
   throw InputError(entry.where, text.str());
 }
 
+constexpr const char* nu_below_half =
+    "nu must be below 0.5 in 3D and with \"plane\": \"strain\", where lambda = E nu/((1 + nu)(1 - 2 nu)) "
+    "grows without bound: take 0.499 with \"discr_order\": 2 and \"mean_dilatation\": true, or in 2D "
+    "\"plane\": \"stress\"";
+
 /// Evaluates the constants of one law at the quadrature points of its cells.
 template <int dim>
 class ConstantEvaluator {
@@ -92,7 +97,8 @@ std::array<double, 2> lame_constants(const MaterialEntry& entry, const Read& rea
   Eigen::Vector2d lame, young;
   const auto check_young = [&] {
     require(young[0] > 0 && std::isfinite(young[0]), entry, "E must be positive", young[0]);
-    require(young[1] > -1 && young[1] < 0.5, entry, "nu must lie in (-1, 0.5)", young[1]);
+    require(young[1] > -1 && young[1] <= 0.5, entry, "nu must be above -1 and at most 0.5", young[1]);
+    require(young[1] < 0.5 || model == potentials::LameModel::plane_stress, entry, nu_below_half, young[1]);
   };
   const bool given_by_young = entry.given_by_young();
   const MaterialValue &first = entry.constants[0].value, &second = entry.constants[1].value;

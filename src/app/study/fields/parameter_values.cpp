@@ -213,7 +213,8 @@ double component_of(const Direction& direction, const ParameterField<dim>& field
   const double component = draw(direction.seed, owner, number) * size_of(field, diagonal, values[entry]);
   // At a limit there is one side to go to.
   const Range& range = field.spec->kind->range;
-  return !range.min_open && values[entry] == range.min ? std::abs(component) : component;
+  if (!range.min_open && values[entry] == range.min) return std::abs(component);
+  return !range.max_open && values[entry] == range.max ? -std::abs(component) : component;
 }
 
 template std::vector<double> read_start_values(const ParameterField<2>&, const parallel::Communicator&);

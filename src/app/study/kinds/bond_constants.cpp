@@ -55,7 +55,11 @@ ParticleActions actions_per_bond(void (*check)(const ExperimentScene&, const Par
 const ParticleActions young_modulus_per_bond = actions_per_bond<&BondConstants::young_modulus>(
     check_moduli_of_bonds, potentials::young_modulus_of_bonds);
 const ParticleActions poisson_ratio_per_bond = actions_per_bond<&BondConstants::poisson_ratio>(
-    check_moduli_of_bonds, potentials::poisson_ratio_of_bonds);
+    [](const ExperimentScene& at, const ParameterSpec& parameter) {
+      check_moduli_of_bonds(at, parameter);
+      refuse_incompressible(parameter, "bonds");
+    },
+    potentials::poisson_ratio_of_bonds);
 const ParticleActions tensile_strength_per_bond =
     actions_per_bond<&BondConstants::tensile_strength>(check_strengths_of_bonds, solvers::tensile_strength);
 const ParticleActions shear_strength_per_bond =

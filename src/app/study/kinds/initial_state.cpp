@@ -34,11 +34,13 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   if (at.scene.time.kind == TimeKind::quasistatic && !displacement)
     at.fail(parameter, name + " is not used: a quasistatic scene has no inertia");
   const bool frictional = has_friction(at.scene) || has_parameter(at, "friction");
-  const bool follows = !at.scene.boundary_conditions.normal_aligned_neumann.empty();
+  // Whether the rim of a surface under pressure moves is known with the mesh only.
+  const auto& conditions = at.scene.boundary_conditions;
+  const bool follows = !conditions.normal_aligned_neumann.empty() || !conditions.pressure.empty();
   if (at.scene.time.kind == TimeKind::quasistatic && !frictional && !has_damping(at.scene) && !follows)
     at.fail(parameter,
-            name + " is not used: a quasistatic scene without friction, damping and normal tractions does "
-                   "not depend on where it starts");
+            name + " is not used: a quasistatic scene without friction, damping, normal tractions and "
+                   "pressures does not depend on where it starts");
   if (parameter.kind->turns_bodies) return check_replaced_spins(at, parameter);
   const auto& initial = at.scene.initial_conditions;
   for (const InitialField& field : displacement ? initial.solution : initial.velocity)

@@ -6,6 +6,7 @@ namespace {
 
 constexpr char neumann[] = "neumann_boundary";
 constexpr char pressure_boundary[] = "pressure_boundary";
+constexpr char rest_pressure_boundary[] = "rest_pressure_boundary";
 constexpr char normal_aligned_neumann[] = "normal_aligned_neumann_boundary";
 constexpr const char* add_entry = "; add an entry with this id, its value may be zero";
 
@@ -18,30 +19,37 @@ void check_traction(const ExperimentScene& at, const ParameterSpec& parameter) {
   refuse_shared_entries(at, parameter, entries);
 }
 
-/// Checks a parameter for the values of `loads` along normals, none of which shares facets with `others`.
+/// Checks a parameter for the values of BoundaryConditions::*own, which shares facets with no load along
+/// normals of another kind.
 void check_normal_loads(const ExperimentScene& at, const ParameterSpec& parameter,
-                        const std::vector<PressureEntry>& loads, const std::vector<PressureEntry>& others,
-                        const char* list, const char* hint) {
-  const auto& entry = find_entry(at, parameter, loads, std::string("boundary_conditions/") + list, hint);
+                        std::vector<PressureEntry> BoundaryConditions::*own, const char* name,
+                        const std::string& hint) {
+  const auto& conditions = at.scene.boundary_conditions;
+  const auto& loads = conditions.*own;
+  const auto& entry = find_entry(at, parameter, loads, std::string("boundary_conditions/") + name, hint);
   refuse_varying(at, parameter, position_dependence(entry.formulas(), entry.where), numbers_instead,
                  time_dependence(entry), factor_instead);
-  refuse_shared_facets(at, parameter, loads, loads);
-  refuse_shared_facets(at, parameter, loads, others);
+  for (const auto* others : conditions.normal_loads()) refuse_shared_facets(at, parameter, loads, *others);
   refuse_shared_entries(at, parameter, loads);
 }
 
 void check_pressure(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto& conditions = at.scene.boundary_conditions;
-  check_normal_loads(at, parameter, conditions.pressure, conditions.normal_aligned_neumann, pressure_boundary,
-                     conditions.normal_aligned_neumann.empty()
-                         ? add_entry
-                         : "; a normal_aligned_neumann_boundary is set by normal_traction");
+  const char* hint = !conditions.normal_aligned_neumann.empty()
+                         ? "; a normal_aligned_neumann_boundary is set by normal_traction"
+                     : !conditions.rest_pressure.empty()
+                         ? "; a rest_pressure_boundary is set by rest_pressure"
+                         : add_entry;
+  check_normal_loads(at, parameter, &BoundaryConditions::pressure, pressure_boundary, hint);
+}
+
+void check_rest_pressure(const ExperimentScene& at, const ParameterSpec& parameter) {
+  check_normal_loads(at, parameter, &BoundaryConditions::rest_pressure, rest_pressure_boundary, add_entry);
 }
 
 void check_normal_traction(const ExperimentScene& at, const ParameterSpec& parameter) {
-  const auto& conditions = at.scene.boundary_conditions;
-  check_normal_loads(at, parameter, conditions.normal_aligned_neumann, conditions.pressure,
-                     normal_aligned_neumann, add_entry);
+  check_normal_loads(at, parameter, &BoundaryConditions::normal_aligned_neumann, normal_aligned_neumann,
+                     add_entry);
 }
 
 void refuse_particle_force(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -100,6 +108,14 @@ std::vector<ParameterKind> load_parameters() {
        .check = check_pressure,
        .by_dimension = {facet_load_actions<2, &BoundaryConditions::pressure, pressure_boundary>(),
                         facet_load_actions<3, &BoundaryConditions::pressure, pressure_boundary>()}},
+      {.name = "rest_pressure",
+       .unit = "Pa",
+       .takes = {"boundary", "per_step"},
+       .doc = "`value` of the `rest_pressure_boundary` with this id (default: the only one).",
+       .quantities = {parameters::quantities::pressure},
+       .check = check_rest_pressure,
+       .by_dimension = {facet_load_actions<2, &BoundaryConditions::rest_pressure, rest_pressure_boundary>(),
+                        facet_load_actions<3, &BoundaryConditions::rest_pressure, rest_pressure_boundary>()}},
       {.name = "normal_traction",
        .unit = "Pa",
        .takes = {"boundary", "per_step"},

@@ -133,8 +133,11 @@ void check_material_cells(const SlotBuilder<dim>& builder, const ParameterSpec& 
     if (!builder.selects(spec, cell)) continue;
     const std::string& body = mesh.body_names[mesh.cell_body[cell]];
     const int material = find_material_index(builder.scene, body, mesh.cell_volume_id[cell]);
-    if (material >= 0 && seen.emplace(material, mesh.cell_body[cell]).second)
-      check_replaces_material(spec, elements_of(builder.scene).materials[material], body);
+    if (material < 0 || !seen.emplace(material, mesh.cell_body[cell]).second) continue;
+    const MaterialEntry& entry = elements_of(builder.scene).materials[material];
+    check_replaces_material(spec, entry, body);
+    if (spec.kind->constant == "nu" && lame_model(entry, dim) != potentials::LameModel::plane_stress)
+      refuse_incompressible(spec, "the material at " + entry.where + ", which is not of plane stress,");
   }
 }
 
@@ -230,7 +233,8 @@ std::vector<ParameterKind> material_parameters() {
       elastic_constant(
           "young_modulus", "Pa", positive,
           "`E` of a material; where it is given by `lambda` and `mu`, these follow at fixed `nu`.", "E"),
-      elastic_constant("poisson_ratio", nullptr, Range{-1, 0.5, true, true}, "`nu`, at fixed `E`.", "nu"),
+      elastic_constant("poisson_ratio", nullptr, Range{-1, 0.5, true, false},
+                       "`nu`, at fixed `E`; 0.5 itself in plane stress alone.", "nu"),
       elastic_constant("lambda", "Pa", Range{}, "First Lame constant, at fixed `mu`.", "lambda"),
       elastic_constant("mu_lame", "Pa", positive, "Shear modulus, at fixed `lambda`.", "mu"),
   };

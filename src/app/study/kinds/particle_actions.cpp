@@ -386,7 +386,11 @@ const ParticleActions bond_young_modulus{.check = check_bodies_of_particles,
                                          .weights = bond_weights<bonds_per_modulus>,
                                          .of_bond = &BondConstants::young_modulus};
 const ParticleActions bond_poisson_ratio{
-    .check = check_bodies_of_particles,
+    .check =
+        [](const ExperimentScene& at, const ParameterSpec& parameter) {
+          check_bodies_of_particles(at, parameter);
+          refuse_incompressible(parameter, "bonds");
+        },
     .apply = apply_to_bonds<&BondMaterialEntry::nu>,
     .write = write_bonds,
     .quantities = {potentials::poisson_ratio_of_bonds, potentials::young_modulus_of_bonds},

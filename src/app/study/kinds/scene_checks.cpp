@@ -33,7 +33,7 @@ std::vector<Varying> position_dependence_of_loads(const Scene& scene, const Know
       position_dependence(formulas_of(conditions.rhs), scene.file.string() + " (/boundary_conditions/rhs)");
   for (const TractionEntry& entry : conditions.neumann)
     if (acts(entry)) append(found, position_dependence(entry.value, entry.where));
-  for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
+  for (const auto* list : conditions.normal_loads())
     for (const PressureEntry& entry : *list)
       if (acts(entry)) append(found, position_dependence(entry.formulas(), entry.where));
   for (const DirichletEntry& entry : conditions.dirichlet)
@@ -195,6 +195,18 @@ void require_bodies_and_regions(const ExperimentScene& at, const ParameterSpec& 
               "no element of these bodies has the volume id " + std::to_string(id) +
                   " and a material; ids there: " + list_of(known));
   }
+}
+
+void refuse_incompressible(const ParameterSpec& parameter, const std::string& whose) {
+  const auto refuse = [&](const char* key, const char* what) {
+    throw InputError(parameter.where.of(key), std::string("poisson_ratio ") + what + " 0.5, and " + whose +
+                                                  " needs one below it; take 0.499, say");
+  };
+  if (std::ranges::any_of(parameter.initial, [](double value) { return value >= 0.5; }))
+    refuse("initial", "starts at");
+  if (const auto bounds = parameter.bounds_of(0);
+      bounds && (*bounds)[1] >= 0.5 && parameter.scale.form != &parameters::Scaling::logit)
+    refuse("bounds", "may become");
 }
 
 void require_contact(const ExperimentScene& at, const ParameterSpec& parameter) {

@@ -55,6 +55,8 @@ std::string quoted(const Varying& varying);
 std::vector<const mesh::GeometrySpec*> bodies_of(const ExperimentScene& at, const ParameterSpec& parameter);
 /// Bodies are deformable, and volume ids that can be known are there.
 void require_bodies_and_regions(const ExperimentScene& at, const ParameterSpec& parameter);
+/// Refuses a Poisson's ratio that starts at 0.5, or may become that, where `whose` has to be below it.
+void refuse_incompressible(const ParameterSpec& parameter, const std::string& whose);
 void require_contact(const ExperimentScene& at, const ParameterSpec& parameter);
 /// Whether a parameter turns a body at the start.
 bool may_turn(const ExperimentScene& at, const ParameterSpec& other, const std::string& body);

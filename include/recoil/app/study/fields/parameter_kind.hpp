@@ -135,7 +135,7 @@ struct ParameterKind {
   /// Moduli, densities, strengths: optimisers see their logarithms by default.
   bool is_positive() const { return range.min >= 0 && range.min_open; }
   bool changes(const parameters::Quantity& quantity) const { return holds(quantities, quantity); }
-  /// "poisson_ratio must lie between -1 and 0.5 (both excluded)"
+  /// "poisson_ratio must be > -1 and <= 0.5"
   std::string possible_values() const;
   bool takes_key(const std::string& key) const { return holds(takes, key); }
 };
