@@ -192,8 +192,6 @@ class State:
             self.left_out.append(("/contact/periodic", "contact with the next cell", "not built: bodies touch those of their own cell"))
         if contact.get("adhesion", {}).pop("tangential_adhesion_coefficient", 0):
             self.left_out.append(("/contact/adhesion/tangential_adhesion_coefficient", "friction of adhesion", "not built"))
-        if contact.pop("use_convergent_formulation", False):
-            contact.update(use_area_weighting=True, use_improved_max_operator=True, use_physical_barrier=True)
         folder = os.path.join(self.output, "scenes")
         os.makedirs(folder, exist_ok=True)
         moved = lambda path: os.path.relpath(os.path.join(os.path.dirname(os.path.abspath(self.path)), path), folder)

@@ -160,6 +160,14 @@ def contact(recoil):
     del scene["boundary_conditions"]["pressure_boundary"], scene["boundary_conditions"]["neumann_boundary"]
     write(recoil, "touching.json", scene)
     forces = lambda kind, **more: {"type": "transient_integral", "integral_type": "final", "state": 0, "static_objective": dict({"type": kind, "state": 0}, **more)}
+    convergent = dict(scene, contact=dict(scene["contact"], use_convergent_formulation=True))
+    write(recoil, "convergent.json", convergent)
+    convert(recoil, "convergent", {"variable_to_simulation": [{"type": "friction", "state": 0, "composition": []}], "parameters": [], "states": [{"path": "convergent.json"}],
+                                   "functionals": [forces("contact_force_norm")]})
+    converted = runs.state(recoil.simulate(1, recoil.path("convergent") + "/scenes/convergent.json", "converted"))
+    write(recoil, "convergent.json", dict(convergent, conventions="polyfem"))
+    error = runs.difference(converted, runs.state(recoil.simulate(1, recoil.path("convergent.json"), "itself")))
+    runs.check(error < 1e-12, "the converted scene has the barrier of the file: %.1e" % error)
     study, text = convert(recoil, "touching", {
         "variable_to_simulation": [{"type": "friction", "state": 0, "composition": []}, {"type": "dirichlet", "state": 0, "surface_selection": [4], "composition": []}],
         "parameters": [], "states": [{"path": "touching.json"}],
