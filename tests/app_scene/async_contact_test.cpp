@@ -135,6 +135,10 @@ const Wrong wrong_scenes[] = {
      R"([{"op": "replace", "path": "/materials/0", "value": {"body": "cloth", "type": "NeoHookean", "E": "1e5*x",
       "nu": 0.3}}])",
      {"(/materials/0)", "`E` must be a number"}},
+    {"incompressible_solid",
+     R"([{"op": "replace", "path": "/materials/0", "value": {"body": "cloth", "type": "NeoHookean", "E": 1e5, "nu":
+      0.5}}])",
+     {"(/materials/0/nu)", "below 0.5 in solids", "take 0.499"}},
     {"damped_solid",
      R"([{"op": "replace", "path": "/materials/0", "value": {"body": "cloth", "type": "NeoHookean", "E": 1e5, "nu": 0.3,
       "psi": 1}}])",
@@ -249,6 +253,9 @@ const Wrong wrong_scenes[] = {
      R"([{"op": "add", "path": "/boundary_conditions/normal_aligned_neumann_boundary", "value": [{"id": 1, "value":
       1}]}])",
      {"(/boundary_conditions/normal_aligned_neumann_boundary/0/value)", "write `pressure_boundary`"}},
+    {"load_at_rest",
+     R"([{"op": "add", "path": "/boundary_conditions/rest_pressure_boundary", "value": [{"id": 1, "value": 1}]}])",
+     {"(/boundary_conditions/rest_pressure_boundary/0/value)", "write `pressure_boundary`"}},
     {"pressure_per_time",
      R"([{"op": "add", "path": "/boundary_conditions/pressure_boundary", "value": [{"id": 1, "value": [0, 1],
       "time_reference": [0, 0.1]}]}])",

@@ -69,12 +69,12 @@ bool is_frame(const Key& key) {
 
 /// Whether a key stands below one that is refused, or is one whose entries must be whole.
 bool is_inside_refused(const std::string& pattern) {
-  return begins(pattern,
-                {"/boundary_conditions/{neumann_boundary,", "/space/discr_order/", "/time/integrator/",
-                 "/tests/", "/boundary_conditions/neumann_boundary/",
-                 "/boundary_conditions/normal_aligned_neumann_boundary/",
-                 "/boundary_conditions/{rest_pressure_boundary,", "/boundary_conditions/periodic_boundary",
-                 "/boundary_conditions/{periodic_boundary/", "/initial_conditions/state"});
+  return begins(pattern, {"/boundary_conditions/{neumann_boundary,", "/space/discr_order/",
+                          "/time/integrator/", "/tests/", "/boundary_conditions/neumann_boundary/",
+                          "/boundary_conditions/normal_aligned_neumann_boundary/",
+                          "/boundary_conditions/rest_pressure_boundary/",
+                          "/boundary_conditions/pressure_boundary/", "/boundary_conditions/periodic_boundary",
+                          "/boundary_conditions/{periodic_boundary/", "/initial_conditions/state"});
 }
 
 TEST(ParticleKeys, AreUsedOrRefused) {

@@ -319,6 +319,14 @@ TEST(Particles, RefuseWhatIsOfFiniteElements) {
   std::string text = bdf;
   text.replace(text.find(R"("dt": 0.1)"), 0, R"("integrator": "BDF2", )");
   expect_refused({"bdf", text.c_str(), {"(/time/integrator)", "\"bonded_particles\": {\"integrator\""}});
+  text = bdf;
+  text.replace(text.find(R"("nu": 0.3)"), 9, R"("nu": 0.5)");
+  expect_refused({"incompressible", text.c_str(), {"(/materials/nu)", "below 0.5", "take 0.499"}});
+  text = bdf;
+  text.replace(text.find(R"("boundary_conditions": null)"), 27,
+               R"("boundary_conditions": {"rest_pressure_boundary": {"id": 1, "value": 1}})");
+  expect_refused(
+      {"load", text.c_str(), {"(/boundary_conditions/rest_pressure_boundary)", "particle_forces"}});
 }
 
 TEST(Particles, AtRestHaveNoIntegratorAndNoVelocity) {

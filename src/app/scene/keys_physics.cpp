@@ -42,6 +42,27 @@ constexpr Key materials[] = {
 
 constexpr const char* per_component = "one value per space dimension";
 
+// In rows of their own: solvers may have one of the pressures and not the other.
+constexpr Key pressure_value(const char* pattern) {
+  return {.pattern = pattern,
+          .types = expression | list,
+          .items = expression,
+          .length = {1, 1 << 30},
+          .required = true,
+          .unit = "Pa",
+          .doc = "Positive pulls outwards; a pressure from outside is negative. A list holds values per time "
+                 "(see `time_reference`)."};
+}
+constexpr Key pressure_times(const char* pattern) {
+  return {.pattern = pattern,
+          .types = list,
+          .items = number,
+          .length = {1, 1 << 30},
+          .unit = "s",
+          .doc = "Absolute times of the values in a per-time list; every step must be among them, times "
+                 "rounded to 1e-3 s (where they lie closer than 2e-3 s, to a thousandth of their distance)."};
+}
+
 constexpr Key boundary[] = {
     {.pattern = "/boundary_conditions",
      .types = object,
@@ -141,21 +162,10 @@ constexpr Key boundary[] = {
      .required = true,
      .unit = "Pa",
      .doc = "Positive pulls outwards."},
-    {.pattern = "/boundary_conditions/{rest_pressure_boundary,pressure_boundary}/*/value",
-     .types = expression | list,
-     .items = expression,
-     .length = {1, 1 << 30},
-     .required = true,
-     .unit = "Pa",
-     .doc = "Positive pulls outwards; a pressure from outside is negative. A list holds values per time (see "
-            "`time_reference`)."},
-    {.pattern = "/boundary_conditions/{rest_pressure_boundary,pressure_boundary}/*/time_reference",
-     .types = list,
-     .items = number,
-     .length = {1, 1 << 30},
-     .unit = "s",
-     .doc = "Absolute times of the values in a per-time list; every step must be among them, times rounded "
-            "to 1e-3 s (where they lie closer than 2e-3 s, to a thousandth of their distance)."},
+    pressure_value("/boundary_conditions/rest_pressure_boundary/*/value"),
+    pressure_times("/boundary_conditions/rest_pressure_boundary/*/time_reference"),
+    pressure_value("/boundary_conditions/pressure_boundary/*/value"),
+    pressure_times("/boundary_conditions/pressure_boundary/*/time_reference"),
 #define FACTOR                                                                                               \
   "/boundary_conditions/"                                                                                    \
   "{dirichlet_boundary,obstacle_displacements,neumann_boundary,normal_aligned_neumann_boundary,"             \
