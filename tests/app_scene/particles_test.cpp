@@ -134,6 +134,18 @@ TEST(Particles, HaveBondsOfAForm) {
   EXPECT_EQ(other.strength_radius, 2e-3);
 }
 
+TEST(Particles, HaveDampedBonds) {
+  const auto scene = [](const char* settings) {
+    return particle_scene(packed(), R"(, "damping_time": 2e-4)", settings);
+  };
+  EXPECT_EQ(particles_of(read_changed(particle_scene(packed(), "")).scene).materials.at(0).damping_time, 0);
+  EXPECT_EQ(particles_of(read_changed(scene("{}")).scene).materials.at(0).damping_time, 2e-4);
+  const std::string exact = scene(R"({"integrator": "del_exact"})");
+  expect_refused({"damped_exact",
+                  exact.c_str(),
+                  {"(/solver/bonded_particles/integrator)", "`damping_time`", "mid_reflectT"}});
+}
+
 TEST(Particles, MayBeDealtOutAgain) {
   const auto with = [](const char* settings) { return particle_scene(packed(), "", settings); };
   EXPECT_EQ(particles_of(read_changed(with("{}")).scene).solver.max_imbalance, 1.3);
@@ -250,7 +262,9 @@ const WrongScene wrong_scenes[] = {
      "",
      {"(/geometry/0/surface_selection)", "`point_selection`"}},
     {"refined_meshes", packed() + R"(, "n_refs": 1)", "", {"(/geometry/0/n_refs)", "`radius`"}},
-    {"damping", packed(), R"(, "phi": 10)", {"(/materials/phi)", "leave it out", "be_reflect"}},
+    {"damping", packed(), R"(, "phi": 10)", {"(/materials/phi)", "leave it out", "`damping_time`"}},
+    {"negative_damping", packed(), R"(, "damping_time": -1e-3)", {"(/materials/damping_time)", "0"}},
+    {"damping_without_unit", packed(), R"(, "damping_time": "1 ms")", {"(/materials/damping_time)"}},
     {"terms_of_no_strength",
      packed(),
      R"(, "strength_terms": "separate")",

@@ -47,6 +47,10 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("<damage_width>",
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
+    if (problem.bond_damping && options.integrator == ParticleIntegrator::del_exact)
+      throw InputError("<integrator>",
+                       "\"del_exact\" has no damping of bonds; take \"be_reflect\", \"mid_reflectT\" or "
+                       "\"leapfrog\", or leave out `damping_time`");
     takes_breaks = !problem.servo && may_take_breaks();
     takes_collisions = !problem.servo && may_take_collisions();
     if (problem.servo) servo_ways = problem.servo->ways();
@@ -165,21 +169,24 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
   warn_of_overlap(problem, deepest);
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
-  std::array<double, 5> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction,
-                             outcome.dissipated_damping};
+  std::array<double, 6> sums{
+      outcome.external_work,       outcome.bond_work,          broken,
+      outcome.dissipated_friction, outcome.dissipated_damping, outcome.dissipated_bonds};
   step.u.layout().comm->sum(sums);
   step.ledger = measure(problem, step.u, step.v, implicit_steps.contact_energy(step.u));
   step.ledger.external_work = before.external_work + sums[0];
   step.ledger.broken = before.broken + sums[2];
   step.ledger.dissipated_friction = before.dissipated_friction + sums[3];
   step.ledger.dissipated_damping = before.dissipated_damping + sums[4];
+  step.ledger.dissipated_bonds = before.dissipated_bonds + sums[5];
   step.ledger.dissipated_integrator = before.dissipated_integrator + sums[1] -
                                       (step.ledger.elastic - before.elastic) -
-                                      (step.ledger.barrier - before.barrier) - sums[2];
+                                      (step.ledger.barrier - before.barrier) - sums[2] - sums[5];
   step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
   std::vector<double> gradient(step.v.owned().size(), 0.0);
   problem.bonds->take_at(potentials::BondPotential::At::end);
   problem.bonds->add_gradient(step.u.local(), 1, gradient);
+  explicit_steps->add_damping_gradient(step.u, step.v, time, dt, gradient);
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);

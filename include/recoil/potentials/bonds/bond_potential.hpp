@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "recoil/particles/distributed_particles.hpp"
@@ -29,6 +30,8 @@ struct BondMaterial {
   std::vector<double> poisson_ratio;  ///< nu; G = E / (2 (1 + nu))
   std::vector<double> section_radius; ///< [m]
   std::vector<BondForm> form = {};    ///< empty: the default of all
+  /// tau [s], on all ranks or none (bond_damping.hpp).
+  std::optional<std::vector<double>> damping_time = std::nullopt;
 };
 
 /// Energy of all bonds, each times its integrity: 1 of a sound bond, 0 of one that is severed, and between
@@ -107,6 +110,10 @@ public:
   BondForces forces_of(LocalIndex bond, std::span<const double> u) const;
   /// Gradients of these by the unknowns of its ends, in the order of BondForces.
   Eigen::Matrix<double, 12, 4> force_gradients_of(LocalIndex bond, std::span<const double> u) const;
+  /// The stiffness that it has left.
+  BondStiffness acting_stiffness(LocalIndex bond) const;
+  /// The derivatives of acting_stiffness() by E, nu and the integrity.
+  std::array<BondStiffness, 3> acting_by_constants(LocalIndex bond) const;
   /// Derivatives of the forces of a bond by its E and by its nu.
   std::array<BondForces, 2> forces_by_moduli(LocalIndex bond, std::span<const double> u) const;
 
@@ -114,9 +121,7 @@ private:
   class Places;
   template <class Act>
   void for_acting(Act act) const;
-  BondStiffness acting_stiffness(LocalIndex bond) const;
   std::array<BondStiffness, 2> stiffness_by_moduli(LocalIndex bond) const;
-  std::array<BondStiffness, 3> acting_by_constants(LocalIndex bond) const;
   void add_transported_product(const Places& places, std::span<const double> x, double factor,
                                std::span<double> y) const;
 

@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 
+#include "recoil/potentials/bonds/bond_damping.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/potentials/spheres/sphere_damping.hpp"
 #include "recoil/potentials/spheres/sphere_potentials.hpp"
@@ -54,14 +55,16 @@ struct BondedParticles {
 
   // What the terms are; null where there are none.
   potentials::BondPotential* bonds = nullptr;
-  std::unique_ptr<potentials::SphereContact> contact; ///< null: particles pass through each other
+  potentials::BondDampingPotential* bond_damping = nullptr; ///< of bonds with a damping time
+  std::unique_ptr<potentials::SphereContact> contact;       ///< null: particles pass through each other
   potentials::SphereBarrierPotential* barrier = nullptr;
   potentials::SphereFrictionPotential* friction = nullptr;
   potentials::SphereDampingPotential* damping = nullptr; ///< of contacts with a restitution below 1
 
   std::unique_ptr<Servo> servo; ///< planes of `contact` that hold a force; null: none does
 
-  /// Makes `potential` the only term. @pre there is no contact yet.
+  /// Makes `potential` the only term, but for the damping that its bonds may have. @pre there is no contact
+  /// yet.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
   /// Adds barrier and friction of spheres: at most once, after set_bonds(), the masses and the flags of what
   /// is prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential;

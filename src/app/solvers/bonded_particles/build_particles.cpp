@@ -158,6 +158,7 @@ BondMaterialEntry build_bonds(const Item& entry) {
     material.strength_radius = entry["strength_radius"].number();
   }
   material.section = entry["section"].number();
+  material.damping_time = entry["damping_time"].number();
   if (entry.has("shear_correction")) material.form.shear_correction = entry["shear_correction"].number();
   if (entry.has("shear_energy") && entry["shear_energy"].text() == "angle")
     material.form.shear_energy = potentials::ShearEnergy::angle;
@@ -360,6 +361,17 @@ void check_damage(const Item& root, const Scene& scene) {
                "\"be_reflect\" or \"mid_reflectT\", or leave this out");
 }
 
+/// Damping of bonds in steps that know none.
+void check_bond_damping(const Item& root, const Scene& scene) {
+  const bool damped = std::ranges::any_of(
+      particles_of(scene).materials, [](const BondMaterialEntry& entry) { return entry.damping_time > 0; });
+  if (damped && scene.time.kind == TimeKind::dynamic &&
+      particles_of(scene).solver.integrator == solvers::ParticleIntegrator::del_exact)
+    root["solver"]["bonded_particles"]["integrator"].fail(
+        "has no damping of bonds, and a material has a `damping_time`; take \"be_reflect\", "
+        "\"mid_reflectT\" or \"leapfrog\", or leave it out");
+}
+
 bool is_explicit(const Scene& scene) {
   return scene.time.kind == TimeKind::dynamic &&
          particles_of(scene).solver.integrator == solvers::ParticleIntegrator::leapfrog;
@@ -446,6 +458,7 @@ void build_particles(const Item& root, Scene& scene) {
   check_values(root, scene);
   check_contact(root, scene);
   check_damage(root, scene);
+  check_bond_damping(root, scene);
   check_breaking(root, scene);
   check_integrator(root, scene);
   check_sudden_breaking(root, scene);

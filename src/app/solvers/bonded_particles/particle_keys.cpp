@@ -273,6 +273,15 @@ constexpr Key particles[] = {
      .fallback = "1",
      .range = positive,
      .doc = "`BondedParticles`: radius of the round section of bonds over the mean radius of their ends."},
+    {.pattern = "/materials/*/damping_time",
+     .types = number,
+     .fallback = "0",
+     .range = non_negative,
+     .unit = "s",
+     .doc = "`BondedParticles`: bonds resist the rates of their stretch, shear, bending and twist with this "
+            "time times their stiffness against these; modes of the circular frequency w have "
+            "w `damping_time`/2 of their critical damping, and rigid motions none. 0: bonds are elastic "
+            "(docs/bonded_particles.md, Damping of bonds). Not with `del_exact`."},
     {.pattern = "/materials/*/shear_correction",
      .types = number,
      .implied = "`1`",
@@ -358,8 +367,7 @@ constexpr AbsentKey absent[] = {
     {"/geometry/*/{volume_selection,surface_selection,point_selection}/*/boundary_only",
      "leave it out: all particles of a body take part"},
     {"/materials/*/{id,lambda,mu}", "take `body`, `E`, `nu`, `rho`"},
-    {"/materials/*/{phi,psi}",
-     "leave it out: bonds have no damping of their own; \"be_reflect\" damps by its steps"},
+    {"/materials/*/{phi,psi}", "leave it out: the damping of bonds is `damping_time`"},
     {"/materials/*/plane", "leave it out: bonded particles live in 3D"},
     {"/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}", by_forces},
     {"/boundary_conditions/rhs", "write `gravity`"},

@@ -257,12 +257,16 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
   std::vector<double> moduli;
   for (const std::string& body : particles.body_names) moduli.push_back(bond_modulus(scene, body));
   potentials::BondMaterial bonds;
+  if (std::ranges::any_of(particles_of(scene).materials,
+                          [](const BondMaterialEntry& material) { return material.damping_time > 0; }))
+    bonds.damping_time.emplace();
   for (const auto& [a, b, id] : particles.bonds) {
     const BondMaterialEntry& material = *find_bond_material(scene, particles.body_names[particles.body[a]]);
     bonds.young_modulus.push_back(moduli[particles.body[a]]);
     bonds.poisson_ratio.push_back(material.nu);
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
     bonds.form.push_back(material.form);
+    if (bonds.damping_time) bonds.damping_time->push_back(material.damping_time);
   }
   for (std::size_t bond = 0; bond < particles.bond_constants.size(); ++bond) {
     const particles::BondConstants& own = particles.bond_constants[bond];

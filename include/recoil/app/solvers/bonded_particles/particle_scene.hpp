@@ -54,6 +54,7 @@ struct BondMaterialEntry {
   int strength_seed = 0;
   std::optional<double> strength_radius; ///< of the bonds that have these strengths [m]; none: all of them
   double section = 1;                    ///< radius of bonds over the mean radius of their ends
+  double damping_time = 0;               ///< tau of their viscosity [s]
   potentials::BondForm form;
   std::string where;
 };
