@@ -78,9 +78,19 @@ BondPotential::BondPotential(const particles::DistributedParticles& particles, B
     const auto& [a, b, id] = particles.bonds[k];
     shapes_.push_back(bond_shape(particles.positions[a], particles.positions[b]));
     const double E = material_.young_modulus[k];
-    stiffness_.push_back(bond_stiffness(E, shear_modulus(E, material_.poisson_ratio[k]),
-                                        material_.section_radius[k], shapes_[k].length, form(LocalIndex(k))));
+    stiffness_.push_back(stiffness_of_moduli(LocalIndex(k), E, shear_modulus(E, material_.poisson_ratio[k])));
   }
+}
+
+BondStiffness BondPotential::stiffness_of_moduli(LocalIndex bond, double E, double G) const {
+  return bond_stiffness(E, G, section_radius(bond), shapes_[bond].length, form(bond));
+}
+
+void BondPotential::set_section_share(LocalIndex bond, double share) {
+  if (section_share_.empty()) section_share_.assign(shapes_.size(), 1.0);
+  section_share_[bond] = share;
+  const double E = material_.young_modulus[bond];
+  stiffness_[bond] = stiffness_of_moduli(bond, E, shear_modulus(E, material_.poisson_ratio[bond]));
 }
 
 /// act(bond) for all that are not severed.
@@ -203,10 +213,9 @@ std::vector<parameters::Quantity> BondPotential::quantities() const {
 
 /// dK/dE and dK/dnu, in which the energy of a bond is linear.
 std::array<BondStiffness, 2> BondPotential::stiffness_by_moduli(LocalIndex bond) const {
-  const double E = material_.young_modulus[bond], nu = material_.poisson_ratio[bond],
-               radius = material_.section_radius[bond], length = shapes_[bond].length;
-  return {bond_stiffness(1, shear_modulus(1, nu), radius, length, form(bond)),
-          bond_stiffness(0, -E / (2 * (1 + nu) * (1 + nu)), radius, length, form(bond))};
+  const double E = material_.young_modulus[bond], nu = material_.poisson_ratio[bond];
+  return {stiffness_of_moduli(bond, 1, shear_modulus(1, nu)),
+          stiffness_of_moduli(bond, 0, -E / (2 * (1 + nu) * (1 + nu)))};
 }
 
 std::array<BondStiffness, 3> BondPotential::acting_by_constants(LocalIndex bond) const {

@@ -28,7 +28,7 @@ BondLoop::BondLoop(const BondedParticles& problem) : problem_(&problem) {
 
 void BondLoop::refresh() {
   const auto flags = problem_->bonds->broken();
-  if (!has_broken_ && std::ranges::equal(flags, broken_before_)) return;
+  if (!has_broken_ && !problem_->corrodes() && std::ranges::equal(flags, broken_before_)) return;
   broken_before_.assign(flags.begin(), flags.end());
   fill();
 }
@@ -67,7 +67,7 @@ void BondLoop::fill() {
     if (angles) by_angle_[k / width][lane] = stiffness.shear_energy == potentials::ShearEnergy::angle ? 1 : 0;
     if (!problem_->strength) continue;
     const BondStrength& strength = *problem_->strength;
-    const double r = potential.material().section_radius[bond], area = std::numbers::pi * r * r;
+    const double r = potential.section_radius(bond), area = std::numbers::pi * r * r;
     Limits& limits = limits_[k / width];
     limits.per_area[lane] = 1 / area;
     limits.per_moment[lane] = potential.form(bond).stress_moments() * 4 / (area * r);

@@ -18,7 +18,7 @@ public:
   /// `problem` must outlive it.
   explicit BondLoop(const BondedParticles& problem);
 
-  /// Takes over which bonds of the problem are broken.
+  /// Takes over which bonds of the problem are broken, and how others have corroded.
   void refresh();
 
   /// f = force [N] and torque in space [N m] on each particle, 6 numbers; those on ghosts lack what the bonds

@@ -83,6 +83,13 @@ public:
   BondForm form(LocalIndex bond) const { return material_.form.empty() ? BondForm{} : material_.form[bond]; }
   const BondShape& shape(LocalIndex bond) const { return shapes_[bond]; }
   const BondStiffness& stiffness(LocalIndex bond) const { return stiffness_[bond]; }
+  /// Of the section now [m].
+  double section_radius(LocalIndex bond) const {
+    return section_share_.empty() ? material_.section_radius[bond]
+                                  : section_share_[bond] * material_.section_radius[bond];
+  }
+  /// Makes the radius of a section this share of what the material says; all ranks that hold a bond must.
+  void set_section_share(LocalIndex bond, double share);
   /// Whether a bond counts as broken; one that softens still acts then.
   bool is_broken(LocalIndex bond) const { return broken_[bond] != 0; }
   /// Severs a bond; all ranks that hold it must.
@@ -121,6 +128,7 @@ private:
   class Places;
   template <class Act>
   void for_acting(Act act) const;
+  BondStiffness stiffness_of_moduli(LocalIndex bond, double E, double G) const;
   std::array<BondStiffness, 2> stiffness_by_moduli(LocalIndex bond) const;
   void add_transported_product(const Places& places, std::span<const double> x, double factor,
                                std::span<double> y) const;
@@ -129,6 +137,7 @@ private:
   BondMaterial material_;
   std::vector<BondShape> shapes_;
   std::vector<BondStiffness> stiffness_;
+  std::vector<double> section_share_; ///< empty: all are whole
   std::vector<double> integrity_;
   std::vector<char> broken_;
   At at_ = At::end;

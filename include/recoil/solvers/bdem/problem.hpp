@@ -26,6 +26,12 @@ struct BondStrength {
   std::vector<char> separate_terms;   ///< each of the four terms alone against its strength, not their sums
 };
 
+/// How sections of bonds shrink under tension (stress_corrosion.hpp), one entry per bond of this rank.
+struct StressCorrosion {
+  std::vector<double> rate; ///< beta_1 [m/s]; 0: does not
+  std::vector<double> exponent, threshold;
+};
+
 using potentials::particle_mass;
 inline const parameters::Quantity gravity_vector{"gravity", parameters::Place::scene, true, "m/s^2"};
 /// Forces and moments in space on owned particles at a time; taken away after every step, and after every
@@ -46,6 +52,8 @@ struct BondedParticles {
   /// With a strength: over which range of stress over strength bonds soften (docs/bonded_particles.md); 0:
   /// they are brittle.
   double damage_width = 0;
+  /// With a strength: bonds that shrink; on all ranks or none.
+  std::optional<StressCorrosion> corrosion;
   /// One flag per component of the tangent vectors of owned particles and ghosts: does not follow forces.
   std::vector<char> prescribed;
   /// Moves the prescribed particles, ghosts too, to where they are at a time [s]; may be empty.
@@ -84,6 +92,7 @@ struct BondedParticles {
   /// contact. Collective.
   void begin_contact(double time, double dt, std::span<const double> u) const;
   bool softens() const { return damage_width > 0; }
+  bool corrodes() const { return corrosion.has_value(); }
   double inertia(LocalIndex particle) const {
     const double r = particles->radii[particle];
     return 0.4 * mass[particle] * r * r;

@@ -282,6 +282,28 @@ constexpr Key particles[] = {
             "time times their stiffness against these; modes of the circular frequency w have "
             "w `damping_time`/2 of their critical damping, and rigid motions none. 0: bonds are elastic "
             "(docs/bonded_particles.md, Damping of bonds). Not with `del_exact`."},
+    {.pattern = "/materials/*/stress_corrosion",
+     .types = object,
+     .implied = "none",
+     .doc = "`BondedParticles`: the radius of a bond falls under tension, with the rate `rate` "
+            "exp(`exponent` sigma/`tensile_strength`), until it breaks (docs/bonded_particles.md, Strength "
+            "that falls with time). Not with `damage_width`."},
+    {.pattern = "/materials/*/stress_corrosion/rate",
+     .types = number,
+     .implied = "none",
+     .range = positive,
+     .unit = "m/s",
+     .doc = "Of the radius, extrapolated to no stress."},
+    {.pattern = "/materials/*/stress_corrosion/exponent",
+     .types = number,
+     .implied = "none",
+     .range = from_to(0, 1000),
+     .doc = "By which its logarithm grows from no stress to the strength."},
+    {.pattern = "/materials/*/stress_corrosion/threshold",
+     .types = number,
+     .implied = "`0`",
+     .range = {0, 1, false, true},
+     .doc = "Stress over strength up to which nothing happens."},
     {.pattern = "/materials/*/shear_correction",
      .types = number,
      .implied = "`1`",
@@ -397,6 +419,7 @@ constexpr OptionKey options[] = {
     {"explicit_share", "/solver/bonded_particles/explicit_share"},
     {"integrator", "/solver/bonded_particles/integrator"},
     {"max_broken_share", "/solver/bonded_particles/max_broken_share"},
+    {"stress_corrosion", "/materials/*/stress_corrosion"},
     {"sudden_breaking", "/solver/bonded_particles/sudden_breaking"},
 };
 

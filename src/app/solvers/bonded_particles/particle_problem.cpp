@@ -237,6 +237,18 @@ solvers::BondStrength strength_of(const Scene& scene, const potentials::BondPote
   return strength;
 }
 
+solvers::StressCorrosion corrosion_of(const Scene& scene, const DistributedParticles& particles) {
+  solvers::StressCorrosion corrosion;
+  for (const auto& [a, b, id] : particles.bonds) {
+    const auto entry = find_bond_material(scene, particles.body_names[particles.body[a]])
+                           ->stress_corrosion.value_or(StressCorrosionEntry{});
+    corrosion.rate.push_back(entry.rate);
+    corrosion.exponent.push_back(entry.exponent);
+    corrosion.threshold.push_back(entry.threshold);
+  }
+  return corrosion;
+}
+
 /// Collective: a rank may have no bond with a strength of its own.
 bool can_break(const parallel::Communicator& comm, const Scene& scene,
                const DistributedParticles& particles) {
@@ -278,6 +290,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
                            particles.volumes[k]);
   for (std::size_t i = 0; i < scene.gravity.size(); ++i) problem.gravity[Eigen::Index(i)] = scene.gravity[i];
+  if (corrodes(scene)) problem.corrosion = corrosion_of(scene, particles);
   if (can_break(comm, scene, particles)) problem.strength = strength_of(scene, *problem.bonds);
   problem.damage_width = particles_of(scene).solver.damage_width;
   problem.prescribed.assign(6 * particles.ids.size(), 0);
