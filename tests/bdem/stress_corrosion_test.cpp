@@ -167,7 +167,7 @@ TEST(StressCorrosion, IsContinuedToTheSameBits) {
     BondedParticles problem = bonded(comm, block(3, 3, 3, 0.01), stuff);
     const std::size_t count = problem.particles->bonds.size();
     problem.strength = strength(problem, 2e4, 1e9);
-    problem.corrosion = {std::vector(count, 0.1), std::vector(count, 5.0), std::vector(count, 0.1)};
+    problem.corrosion = {std::vector(count, 1.0), std::vector(count, 5.0), std::vector(count, 0.1)};
     const particles::DistributedParticles* particles = problem.particles.get();
     problem.add_loads = [=](double, std::span<double> loads) {
       for (LocalIndex k = 0; k < particles->num_owned(); ++k)
@@ -175,7 +175,7 @@ TEST(StressCorrosion, IsContinuedToTheSameBits) {
     };
     BondedParticlesOptions options;
     options.integrator = integrator;
-    options.dt = 2e-3;
+    options.dt = 2e-4;
     options.tolerance = 1e-9;
     return BondedParticlesSolver(std::move(problem), options);
   };
