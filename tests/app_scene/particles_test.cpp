@@ -134,6 +134,40 @@ TEST(Particles, HaveBondsOfAForm) {
   EXPECT_EQ(other.strength_radius, 2e-3);
 }
 
+TEST(Particles, Corrode) {
+  const auto scene = [](const char* settings) {
+    return particle_scene(
+        packed(),
+        R"(, "tensile_strength": 1e5, "stress_corrosion": {"rate": 1e-9, "exponent": 20, "threshold": 0.2})",
+        settings);
+  };
+  const Scene read = read_changed(scene("{}")).scene;
+  const auto& corrosion = particles_of(read).materials.at(0).stress_corrosion;
+  ASSERT_TRUE(corrosion);
+  EXPECT_EQ(corrosion->rate, 1e-9);
+  EXPECT_EQ(corrosion->exponent, 20);
+  EXPECT_EQ(corrosion->threshold, 0.2);
+  EXPECT_TRUE(corrodes(read));
+  EXPECT_FALSE(corrodes(read_changed(particle_scene(packed(), "")).scene));
+  const std::string softening = scene(R"({"damage_width": 0.1})");
+  expect_refused(
+      {"corrodes_and_softens",
+       softening.c_str(),
+       {"(/solver/bonded_particles/damage_width)", "`stress_corrosion`", "leave one of both out"}});
+}
+
+TEST(Particles, HaveDampedBonds) {
+  const auto scene = [](const char* settings) {
+    return particle_scene(packed(), R"(, "damping_time": 2e-4)", settings);
+  };
+  EXPECT_EQ(particles_of(read_changed(particle_scene(packed(), "")).scene).materials.at(0).damping_time, 0);
+  EXPECT_EQ(particles_of(read_changed(scene("{}")).scene).materials.at(0).damping_time, 2e-4);
+  const std::string exact = scene(R"({"integrator": "del_exact"})");
+  expect_refused({"damped_exact",
+                  exact.c_str(),
+                  {"(/solver/bonded_particles/integrator)", "`damping_time`", "mid_reflectT"}});
+}
+
 TEST(Particles, MayBeDealtOutAgain) {
   const auto with = [](const char* settings) { return particle_scene(packed(), "", settings); };
   EXPECT_EQ(particles_of(read_changed(with("{}")).scene).solver.max_imbalance, 1.3);
@@ -250,7 +284,37 @@ const WrongScene wrong_scenes[] = {
      "",
      {"(/geometry/0/surface_selection)", "`point_selection`"}},
     {"refined_meshes", packed() + R"(, "n_refs": 1)", "", {"(/geometry/0/n_refs)", "`radius`"}},
-    {"damping", packed(), R"(, "phi": 10)", {"(/materials/phi)", "leave it out", "be_reflect"}},
+    {"damping", packed(), R"(, "phi": 10)", {"(/materials/phi)", "leave it out", "`damping_time`"}},
+    {"negative_damping", packed(), R"(, "damping_time": -1e-3)", {"(/materials/damping_time)", "0"}},
+    {"damping_without_unit", packed(), R"(, "damping_time": "1 ms")", {"(/materials/damping_time)"}},
+    {"corrosion_of_no_strength",
+     packed(),
+     R"(, "stress_corrosion": {"rate": 1e-9, "exponent": 20})",
+     {"(/materials/stress_corrosion)", "`tensile_strength`", "missing"}},
+    {"corrosion_without_exponent",
+     packed(),
+     std::string(strong) + R"(, "stress_corrosion": {"rate": 1e-9})",
+     {"(/materials/stress_corrosion", "exponent"}},
+    {"corrosion_that_heals",
+     packed(),
+     std::string(strong) + R"(, "stress_corrosion": {"rate": -1e-9, "exponent": 20})",
+     {"(/materials/stress_corrosion/rate)", "0"}},
+    {"corrosion_that_stress_slows",
+     packed(),
+     std::string(strong) + R"(, "stress_corrosion": {"rate": 1e-9, "exponent": -1})",
+     {"(/materials/stress_corrosion/exponent)", "0", "1000"}},
+    {"corrosion_above_the_strength",
+     packed(),
+     std::string(strong) + R"(, "stress_corrosion": {"rate": 1e-9, "exponent": 20, "threshold": 1})",
+     {"(/materials/stress_corrosion/threshold)", "1"}},
+    {"corrosion_that_is_a_number",
+     packed(),
+     std::string(strong) + R"(, "stress_corrosion": 1e-9)",
+     {"(/materials/stress_corrosion)"}},
+    {"corrosion_of_another_name",
+     packed(),
+     std::string(strong) + R"(, "stress_corrosion": {"rate": 1e-9, "exponent": 20, "beta": 1})",
+     {"(/materials/stress_corrosion", "beta"}},
     {"terms_of_no_strength",
      packed(),
      R"(, "strength_terms": "separate")",

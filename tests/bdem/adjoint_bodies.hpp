@@ -43,7 +43,8 @@ inline SphereObstacles shaken_tray() {
 }
 
 /// Two ranks take all bodies; what more of them do does not depend on the integrator.
-inline constexpr std::array<std::string_view, 7> of_many_ranks{"blocks on a tray, be_reflect",
+inline constexpr std::array<std::string_view, 8> of_many_ranks{"blocks on a tray, be_reflect",
+                                                               "held chain at rest, damped bonds",
                                                                "damped blocks on a tray, be_reflect",
                                                                "two particles, be_reflect",
                                                                "block, mid_reflectT",
@@ -153,6 +154,12 @@ inline std::vector<Body> bodies() {
     result.push_back(result[of]);
     result.back().name += ", bonds of another form";
     result.back().stuff.form = other_form;
+  }
+  for (const char* name : {"held chain, be_reflect", "free chain, mid_reflectT", "held chain at rest"}) {
+    Body damped = *std::ranges::find(result, name, &Body::name);
+    damped.name += ", damped bonds";
+    damped.damping_time = damped.dt / 2;
+    result.push_back(std::move(damped));
   }
   for (const auto integrator : {be_reflect, mid_reflectT, quasistatic}) {
     const std::string of = integrator == be_reflect     ? ", be_reflect"

@@ -33,11 +33,12 @@ enum Kind {
   tensile,
   shear,
   friction,
+  damping,
   num_kinds
 };
 inline constexpr std::array<const char*, num_kinds> names{
-    "E",           "nu",       "mass", "gravity",          "loads",          "motion",  "place",
-    "orientation", "velocity", "spin", "tensile strength", "shear strength", "friction"};
+    "E",           "nu",       "mass", "gravity",          "loads",          "motion",   "place",
+    "orientation", "velocity", "spin", "tensile strength", "shear strength", "friction", "damping"};
 /// How far the problem has gone along the direction of each kind.
 using Shares = std::array<double, num_kinds>;
 
@@ -59,6 +60,7 @@ struct Body {
   std::function<SphereObstacles()> obstacles = {};
   double coefficient = 0, rolling = 0; ///< of friction
   double restitution = 1;
+  double damping_time = 0; ///< of bonds [s]
 
   bool softens() const { return width > 0; }
 };
@@ -96,6 +98,11 @@ inline BondedParticlesSolver solver_at(const parallel::Communicator& comm, const
   for (std::size_t k = 0; k < particles.bonds.size(); ++k) {
     material.young_modulus[k] *= 1 + at[young] * varied(particles.bonds[k].id, 5);
     material.poisson_ratio[k] += 8 * at[poisson] * varied(particles.bonds[k].id, 6);
+  }
+  if (body.damping_time > 0) {
+    material.damping_time.emplace();
+    for (const auto& bond : particles.bonds)
+      material.damping_time->push_back(body.damping_time * (1 + at[damping] * varied(bond.id, 16)));
   }
   problem.set_bonds(std::make_unique<potentials::BondPotential>(particles, std::move(material)));
   if (body.softens()) {
@@ -179,6 +186,8 @@ inline parameters::PhysicalDirection<3> direction_of(const BondedParticles& prob
     const GlobalIndex id = particles.bonds[k].id;
     if (kind == young) result.numbers("E")[k] = problem.bonds->material().young_modulus[k] * varied(id, 5);
     if (kind == poisson) result.numbers("nu")[k] = 8 * varied(id, 6);
+    if (kind == damping && problem.bond_damping)
+      result.numbers(potentials::damping_time_of_bonds)[k] = body.damping_time * varied(id, 16);
     if (kind == tensile && problem.softens())
       result.numbers(tensile_strength)[k] =
           problem.strength->tensile[k] / (1 + 0.2 * varied(id, 41)) * varied(id, 42);
@@ -374,7 +383,7 @@ inline Slopes reverse_slopes(const parallel::Communicator& comm, const Body& bod
     if (!failure.empty()) break;
   }
   for (std::size_t objective = 0; objective < 2; ++objective) {
-    for (const Kind kind : {young, poisson, tensile, shear, friction, mass, gravity})
+    for (const Kind kind : {young, poisson, tensile, shear, friction, damping, mass, gravity})
       for (const parameters::Quantity& quantity : quantities_of(problem)) {
         const auto by = products.gradients[objective].entries(quantity),
                    change = directions.changes[kind].entries(quantity);

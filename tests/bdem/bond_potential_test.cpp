@@ -143,6 +143,138 @@ TEST(BondPotential, ProductsByModuliAreTransposesAndDerivatives) {
   }
 }
 
+/// The damping of the same body in a step from `before`.
+struct Damped : Deformed {
+  Damped() {
+    potentials::BondMaterial material = problem.bonds->material();
+    material.damping_time.emplace();
+    for (const auto& bond : particles.bonds)
+      material.damping_time->push_back(0.3 + 0.1 * std::sin(double(bond.id)));
+    problem.set_bonds(std::make_unique<BondPotential>(particles, std::move(material)));
+    at_start(before);
+  }
+  void at_start(const Vector& x) { problem.bond_damping->begin_step({0, 0.02, 1, x.local()}); }
+  double value(const Vector& x) const { return comm.sum(problem.bond_damping->value(x.local())); }
+  Vector gradient(const Vector& x) const {
+    Vector g(particles.tangents);
+    problem.bond_damping->add_gradient(x.local(), 1, g.write_owned());
+    return g;
+  }
+};
+
+TEST(BondDampingPotential, DerivativesAgreeWithDifferences) {
+  Damped body;
+  const potentials::BondDampingPotential& damping = *body.problem.bond_damping;
+  const Vector d = rough(body.particles, 0.01, 7);
+  const double h = 1e-4, slope = body.gradient(body.u).dot(d);
+  const double difference = (8 * (body.value(body.moved(d, h)) - body.value(body.moved(d, -h))) -
+                             (body.value(body.moved(d, 2 * h)) - body.value(body.moved(d, -2 * h)))) /
+                            (12 * h);
+  EXPECT_NEAR(difference, slope, 1e-8 * std::abs(slope));
+  linalg::BlockMatrix matrix(body.particles.tangents, body.particles.graph);
+  BondAssembler assembler(body.particles, matrix);
+  assembler.begin();
+  damping.add_hessian(body.u.local(), 1, potentials::Projection::none, {&assembler, nullptr});
+  assembler.end();
+  Vector Hd(d), product(d);
+  matrix.multiply(d, Hd);
+  product.fill(0);
+  damping.add_hessian_product(body.u.local(), d.local(), 1, product.write_owned());
+  product.add(-1, Hd);
+  EXPECT_LE(product.norm(), 1e-14 * Hd.norm());
+  const double k = 3e-3, curvature = (body.value(body.moved(d, k)) - 2 * body.value(body.u) +
+                                      body.value(body.moved(d, -k))) /
+                                     (k * k);
+  EXPECT_NEAR(curvature, Hd.dot(d), 1e-5 * std::abs(curvature));
+
+  // By the start of the step.
+  const Vector p = rough(body.particles, 1, 9);
+  Vector tangent(body.particles.tangents), transposed(body.particles.tangents);
+  damping.add_previous_tangent(body.u.local(), d.local(), 2, tangent.write_owned());
+  damping.add_previous_product(body.u.local(), p.local(), 2, transposed.write_owned());
+  EXPECT_NEAR(tangent.dot(p), transposed.dot(d), 1e-12 * tangent.norm() * p.norm());
+  const auto from = [&](double share) {
+    Vector x(body.before);
+    body.manifold.move(x, share, d);
+    body.at_start(x);
+    return body.gradient(body.u);
+  };
+  Vector by_start = from(h);
+  by_start.add(-1, from(-h));
+  by_start.scale(2 / (2 * h));
+  by_start.add(-1, tangent);
+  EXPECT_LE(by_start.norm(), 1e-6 * tangent.norm());
+}
+
+TEST(BondDampingPotential, ProductsByItsConstantsAreTransposesAndDerivatives) {
+  Damped body;
+  const potentials::BondDampingPotential& damping = *body.problem.bond_damping;
+  const parameters::PhysicalArrays<3>::Sizes sizes{{parameters::Place::bond, body.particles.bonds.size()}};
+  std::vector<parameters::Quantity> quantities = damping.quantities();
+  quantities.push_back(potentials::bond_integrity);
+  parameters::PhysicalGradient<3> gradient(sizes, quantities);
+  parameters::PhysicalDirection<3> direction(sizes, quantities);
+  for (std::size_t k = 0; k < body.particles.bonds.size(); ++k)
+    body.problem.bonds->set_integrity(LocalIndex(k), 0.4 + 0.05 * double(body.particles.bonds[k].id % 9),
+                                      false);
+  const auto names = {"E", "nu", "damping_time", "integrity"};
+  for (const char* name : names)
+    for (std::size_t k = 0; k < body.particles.bonds.size(); ++k)
+      direction.numbers(name)[k] = 0.1 * std::cos(3.7 * double(body.particles.bonds[k].id) + name[0]);
+  const Vector p = rough(body.particles, 1, 9);
+  damping.add_parameter_products(body.u.local(), p.local(), 2, gradient);
+  double along = 0;
+  for (const char* name : names)
+    for (std::size_t k = 0; k < body.particles.bonds.size(); ++k)
+      if (body.particles.owns(body.particles.bonds[k]))
+        along += gradient.numbers(name)[k] * direction.numbers(name)[k];
+  Vector tangent(body.particles.tangents);
+  damping.add_parameter_tangent(body.u.local(), direction, 2, tangent.write_owned());
+  EXPECT_NEAR(body.comm.sum(along), tangent.dot(p), 1e-13 * tangent.norm() * p.norm());
+  const auto changed = [&](double h) {
+    potentials::BondMaterial material = body.problem.bonds->material();
+    for (std::size_t k = 0; k < body.particles.bonds.size(); ++k) {
+      material.young_modulus[k] += h * direction.numbers("E")[k];
+      material.poisson_ratio[k] += h * direction.numbers("nu")[k];
+      (*material.damping_time)[k] += h * direction.numbers("damping_time")[k];
+    }
+    BondPotential bonds(body.particles, material);
+    for (std::size_t k = 0; k < body.particles.bonds.size(); ++k)
+      bonds.set_integrity(
+          LocalIndex(k), body.problem.bonds->integrity(LocalIndex(k)) + h * direction.numbers("integrity")[k],
+          false);
+    potentials::BondDampingPotential other(bonds);
+    other.begin_step({0, 0.02, 1, body.before.local()});
+    Vector g(body.particles.tangents);
+    other.add_gradient(body.u.local(), 2, g.write_owned());
+    return g;
+  };
+  Vector difference = changed(1e-4);
+  difference.add(-1, changed(-1e-4));
+  difference.scale(1 / 2e-4);
+  difference.add(-1, tangent);
+  EXPECT_LE(difference.norm(), 1e-7 * tangent.norm());
+}
+
+TEST(BondDampingPotential, DoesNotSeeRigidMotions) {
+  Damped body;
+  const double moved = body.value(body.u), force = body.gradient(body.u).norm();
+  for (int motion = 0; motion < 5; ++motion) {
+    const Vector3d turn = 3 * Vector3d(std::sin(motion), std::cos(2 * motion), std::sin(3 * motion + 1));
+    const geometry::Quaternion q = geometry::quaternion_exponential(turn);
+    Vector turned(body.before);
+    const auto values = turned.write_local();
+    for (LocalIndex k = 0; k < turned.layout().num_local(); ++k) {
+      const auto at = particle_at(body.before.local(), k);
+      set_particle(values, k,
+                   {geometry::rotation_matrix(q) * at.p + Vector3d(0.1 * motion, -0.05, 0.02),
+                    geometry::product(q, at.q)});
+    }
+    EXPECT_LT(body.value(turned), 1e-24 * moved) << motion;
+    EXPECT_LT(body.gradient(turned).norm(), 1e-12 * force) << motion;
+  }
+}
+
 /// 50 particles of different sizes at rough places, bonded to those nearby.
 particles::ParticleSet random_cluster() {
   std::mt19937 random(11);

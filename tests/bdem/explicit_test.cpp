@@ -24,15 +24,16 @@ double pseudo_random(GlobalIndex id, int component, double seed) {
 }
 
 /// A block whose particles are all moved by up to a tenth of their radius and turned as a whole and by up to
-/// 0.4 rad, with quaternions of both signs.
-Vector rough_state(const particles::DistributedParticles& particles) {
+/// 0.4 rad, with quaternions of both signs; `other` chooses among such states.
+Vector rough_state(const particles::DistributedParticles& particles, double other = 0) {
   Vector u(particles.points);
   const auto values = u.write_local();
   const Quaternion whole = geometry::quaternion_exponential({0.3, -2, 1.1});
   for (std::size_t k = 0; k < particles.ids.size(); ++k) {
     const GlobalIndex id = particles.ids[k];
     const auto vector = [&](double seed) {
-      return Vector3d(pseudo_random(id, 0, seed), pseudo_random(id, 1, seed), pseudo_random(id, 2, seed));
+      return Vector3d(pseudo_random(id, 0, seed + other), pseudo_random(id, 1, seed + other),
+                      pseudo_random(id, 2, seed + other));
     };
     const Quaternion q = geometry::product(whole, geometry::quaternion_exponential(0.4 * vector(2)));
     set_particle(values, LocalIndex(k),
@@ -42,10 +43,16 @@ Vector rough_state(const particles::DistributedParticles& particles) {
   return u;
 }
 
-void expect_gradient_of_energy(const parallel::Communicator& comm, bool mixed) {
+void expect_gradient_of_energy(const parallel::Communicator& comm, bool mixed, bool damped) {
   BondedParticles problem = bonded(comm, block(4, 3, 3, radius), soft);
-  if (mixed) mix_forms(problem);
   const auto& particles = *problem.particles;
+  if (damped) {
+    potentials::BondMaterial material = problem.bonds->material();
+    material.damping_time.emplace();
+    for (const auto& bond : particles.bonds) material.damping_time->push_back(0.1 * double(bond.id % 5));
+    problem.set_bonds(std::make_unique<potentials::BondPotential>(particles, std::move(material)));
+  }
+  if (mixed) mix_forms(problem);
   // Some are missing, so that the last block is filled up in several ways.
   for (std::size_t k = 0; k < particles.bonds.size(); ++k)
     if (particles.bonds[k].id % 7 == 2) problem.bonds->break_bond(LocalIndex(k));
@@ -53,6 +60,13 @@ void expect_gradient_of_energy(const parallel::Communicator& comm, bool mixed) {
   Vector g(particles.tangents);
   problem.bonds->add_gradient(u.local(), 1, g.write_owned());
   BondLoop loop(problem);
+  if (damped) {
+    constexpr double h = 0.3;
+    const Vector before = rough_state(particles, 0.7);
+    problem.bond_damping->begin_step({0, h, 1, before.local()});
+    problem.bond_damping->add_gradient(u.local(), 1, g.write_owned());
+    loop.begin_damping(before.local(), h);
+  }
   std::vector<double> forces(6 * particles.ids.size());
   EXPECT_TRUE(loop.forces(u.local(), forces).empty());
   double largest = g.norm_infinity(), off = 0;
@@ -68,7 +82,8 @@ void expect_gradient_of_energy(const parallel::Communicator& comm, bool mixed) {
 
 TEST(BondLoop, AgreesWithTheGradientOfTheEnergy) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  for (const bool mixed : {false, true}) expect_gradient_of_energy(comm, mixed);
+  for (const bool mixed : {false, true})
+    for (const bool damped : {false, true}) expect_gradient_of_energy(comm, mixed, damped);
 }
 
 /// Bonds that have reached their strength are those that the implicit solver breaks, exert nothing, and come

@@ -52,7 +52,7 @@ KEYS = [(re.compile(pattern), unit) for pattern, unit in KEYS]
 DEFAULTS = {("contact", "dhat"): 1e-3, ("contact", "epsv"): 1e-3, ("solver", "contact", "initial_barrier_stiffness"): 1}
 QUANTITIES = {"young_modulus": "Pa", "poisson_ratio": "1", "friction": "1", "initial_velocity": "m/s", "density": "kg/m3",
               "damping_shear": "Pa s"}
-LEDGER = {"kinetic": "J", "elastic": "J", "barrier": "J", "external_work": "J", "dissipated_friction": "J", "dissipated_damping": "J",
+LEDGER = {"kinetic": "J", "elastic": "J", "barrier": "J", "external_work": "J", "dissipated_friction": "J", "dissipated_damping": "J", "dissipated_bonds": "J",
           "dissipated_integrator": "J", "linear_x": "kg m/s", "linear_y": "kg m/s", "linear_z": "kg m/s", "angular_x": "kg m2/s",
           "angular_y": "kg m2/s", "angular_z": "kg m2/s", "bonds": "J", "loads": "J", "contact": "J"}
 

@@ -43,11 +43,11 @@ Pose pose(const BondShape& shape, const Particle& i, const Particle& j) {
   at.m = at.a + at.s * at.b;
   at.mu = at.m.squaredNorm();
   Quaternion d0;
-  d0 << shape.frame.row(0).transpose(), 0;
+  d0 << shape.direction, 0;
   const Quaternion w = geometry::product(at.m, d0);
   at.S_m << geometry::cross_matrix(w.head<3>()) - w[3] * Matrix3d::Identity(), w.head<3>().transpose();
   at.D = at.S_m.transpose() * at.m / at.mu;
-  at.t = 2 * at.s * shape.frame * (geometry::left_tangent(at.b) * at.a);
+  at.t = 2 * at.s * shape.frame * (geometry::left_tangent(at.b) * at.a) - shape.turn;
   return at;
 }
 
@@ -68,7 +68,7 @@ Matrix4d shear_form(const BondShape& shape, const Vector3d& n) {
   Matrix4d S;
   for (int k = 0; k < 4; ++k) {
     Quaternion d0;
-    d0 << shape.frame.row(0).transpose(), 0;
+    d0 << shape.direction, 0;
     Quaternion along;
     along << n, 0;
     S.col(k) = -geometry::product(along, geometry::product(Quaternion::Unit(k), d0));
@@ -201,6 +201,7 @@ BondShape bond_shape(const Vector3d& p_i, const Vector3d& p_j) {
   d0.cwiseAbs().minCoeff(&farthest);
   const Vector3d e1 = d0.cross(Vector3d::Unit(farthest)).normalized();
   shape.frame << d0.transpose(), e1.transpose(), d0.cross(e1).transpose();
+  shape.direction = d0;
   return shape;
 }
 
@@ -250,6 +251,33 @@ BondDerivatives bond_derivatives(const BondShape& shape, const BondStiffness& k,
   const BondVector by_ends = sigma_gradient(at);
   BondDerivatives result = smooth_derivatives(shape, smooth_tangent(k, terms), i, j);
   result.hessian += k.shear * terms.curvature * by_ends * by_ends.transpose();
+  return result;
+}
+
+BondShape bond_shape_at(const BondShape& shape, const Particle& i, const Particle& j) {
+  const Pose at = pose(shape, i, j);
+  return {at.length, shape.frame, geometry::rotation_matrix(at.m.normalized()).transpose() * at.n,
+          at.t + shape.turn};
+}
+
+BondStrainGradients bond_strain_gradients(const BondShape& shape, const Particle& i, const Particle& j) {
+  const Pose at = pose(shape, i, j);
+  BondStrainGradients gradients;
+  gradients.col(0) = assemble({at.n, Quaternion::Zero(), Quaternion::Zero()}, at);
+  BondShape along = shape;
+  for (int k = 0; k < 3; ++k) {
+    along.direction = Vector3d::Unit(k);
+    gradients.col(1 + k) = sigma_gradient(pose(along, i, j));
+  }
+  const Matrix34 by_a = turn_by_a(shape, at), by_b = turn_by_b(shape, at);
+  for (int k = 0; k < 3; ++k)
+    gradients.col(4 + k) = assemble({Vector3d::Zero(), by_a.row(k).transpose(), by_b.row(k).transpose()}, at);
+  return gradients;
+}
+
+Eigen::Matrix<double, 7, 1> strain_stiffness(const BondStiffness& k) {
+  Eigen::Matrix<double, 7, 1> result;
+  result << k.stretch, Vector3d::Constant(k.shear), k.twist, k.bend, k.bend;
   return result;
 }
 

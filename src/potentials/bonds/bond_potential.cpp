@@ -3,61 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "potentials/bonds/bond_ends.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 
 namespace recoil::potentials {
 
 namespace {
 
-using geometry::Quaternion;
 using Matrix12 = Eigen::Matrix<double, 12, 12>;
-using Matrix34 = Eigen::Matrix<double, 3, 4>;
-
-Particle particle(std::span<const double> u, LocalIndex node) {
-  const double* values = u.data() + 7 * std::size_t(node);
-  return {Eigen::Map<const Eigen::Vector3d>(values), Eigen::Map<const Quaternion>(values + 3)};
-}
-
-/// Both ends of a bond where its energy is taken, and how they follow from the unknowns.
-struct Ends {
-  std::array<Particle, 2> at;
-  std::array<Quaternion, 2> q;        ///< where the step ends
-  std::array<Matrix34, 2> rotation;   ///< G_l / (2 r): rows of the tangent spaces of the equations
-  std::array<Matrix34, 2> by_unknown; ///< the same of the tangent spaces of the unknowns
-  std::array<double, 2> radius;
-  double share = 1; ///< d at / d u
-
-  BondEnds gradient(const BondVector& g) const {
-    BondEnds result;
-    for (int e = 0; e < 2; ++e) {
-      result.segment<3>(6 * e) = share * g.segment<3>(7 * e);
-      result.segment<3>(6 * e + 3) = share * rotation[e] * g.segment<4>(7 * e + 3);
-    }
-    return result;
-  }
-  Matrix12 hessian(const BondDerivatives& d) const {
-    const double square = share * share;
-    Matrix12 result;
-    for (int e = 0; e < 2; ++e)
-      for (int f = 0; f < 2; ++f) {
-        const auto H = d.hessian.block<7, 7>(7 * e, 7 * f);
-        result.block<3, 3>(6 * e, 6 * f) = square * H.block<3, 3>(0, 0);
-        result.block<3, 3>(6 * e, 6 * f + 3).noalias() =
-            square * H.block<3, 4>(0, 3) * by_unknown[f].transpose();
-        result.block<3, 3>(6 * e + 3, 6 * f).noalias() = square * rotation[e] * H.block<4, 3>(3, 0);
-        result.block<3, 3>(6 * e + 3, 6 * f + 3).noalias() =
-            square * rotation[e] * H.block<4, 4>(3, 3) * by_unknown[f].transpose();
-      }
-    return result;
-  }
-  /// The curvature of the unit sphere.
-  void add_curvature(const BondVector& g, Matrix12& H) const {
-    for (int e = 0; e < 2; ++e) {
-      const double along = share * q[e].dot(g.segment<4>(7 * e + 3)) / (4 * radius[e] * radius[e]);
-      for (int i = 0; i < 3; ++i) H(6 * e + 3 + i, 6 * e + 3 + i) -= along;
-    }
-  }
-};
 
 double shear_modulus(double E, double nu) { return E / (2 * (1 + nu)); }
 
@@ -87,31 +40,25 @@ public:
   Places(const BondPotential& of, std::span<const double> u, std::span<const double> previous, At at)
       : of_(of), u_(u), previous_(previous), at_(at) {}
 
-  Ends operator()(LocalIndex bond) const {
+  BondAt operator()(LocalIndex bond) const {
     const auto& [a, b, id] = of_.particles_->bonds[bond];
-    Ends ends;
+    BondAt ends = bond_at(*of_.particles_, u_, bond);
+    if (at_ == At::end) return ends;
     for (int e = 0; e < 2; ++e) {
-      const LocalIndex node = e == 0 ? a : b;
-      Particle now = particle(u_, node);
-      ends.q[e] = now.q;
-      ends.radius[e] = of_.particles_->radii[node];
-      ends.by_unknown[e] = ends.rotation[e] = geometry::left_tangent(now.q) / (2 * ends.radius[e]);
-      if (at_ == At::middle) {
-        const Particle before = particle(previous_, node);
-        const double s = before.q.dot(now.q) < 0 ? -1 : 1;
-        now = {(now.p + before.p) / 2, (now.q + s * before.q) / 2};
-      }
-      ends.at[e] = now;
+      Particle& now = ends.at[e];
+      const Particle before = particle_in(previous_, e == 0 ? a : b);
+      const double s = before.q.dot(now.q) < 0 ? -1 : 1;
+      now = {(now.p + before.p) / 2, (now.q + s * before.q) / 2};
     }
-    if (at_ == At::middle) ends.share = 0.5;
+    ends.share = 0.5;
     return ends;
   }
   /// With the rows of the tangent spaces at the start of the step.
-  Ends transported(LocalIndex bond) const {
-    Ends ends = (*this)(bond);
+  BondAt transported(LocalIndex bond) const {
+    BondAt ends = (*this)(bond);
     const auto& [a, b, id] = of_.particles_->bonds[bond];
     for (int e = 0; e < 2; ++e) {
-      const Quaternion before = particle(previous_, e == 0 ? a : b).q;
+      const geometry::Quaternion before = particle_in(previous_, e == 0 ? a : b).q;
       const double s = before.dot(ends.q[e]) < 0 ? -1 : 1;
       ends.rotation[e] = geometry::left_tangent(s * before) / (2 * ends.radius[e]);
     }
@@ -131,9 +78,19 @@ BondPotential::BondPotential(const particles::DistributedParticles& particles, B
     const auto& [a, b, id] = particles.bonds[k];
     shapes_.push_back(bond_shape(particles.positions[a], particles.positions[b]));
     const double E = material_.young_modulus[k];
-    stiffness_.push_back(bond_stiffness(E, shear_modulus(E, material_.poisson_ratio[k]),
-                                        material_.section_radius[k], shapes_[k].length, form(LocalIndex(k))));
+    stiffness_.push_back(stiffness_of_moduli(LocalIndex(k), E, shear_modulus(E, material_.poisson_ratio[k])));
   }
+}
+
+BondStiffness BondPotential::stiffness_of_moduli(LocalIndex bond, double E, double G) const {
+  return bond_stiffness(E, G, section_radius(bond), shapes_[bond].length, form(bond));
+}
+
+void BondPotential::set_section_share(LocalIndex bond, double share) {
+  if (section_share_.empty()) section_share_.assign(shapes_.size(), 1.0);
+  section_share_[bond] = share;
+  const double E = material_.young_modulus[bond];
+  stiffness_[bond] = stiffness_of_moduli(bond, E, shear_modulus(E, material_.poisson_ratio[bond]));
 }
 
 /// act(bond) for all that are not severed.
@@ -153,7 +110,7 @@ double BondPotential::value(std::span<const double> u) const {
   double sum = 0;
   for_acting([&](LocalIndex bond) {
     if (!particles_->owns(particles_->bonds[bond])) return;
-    const Ends ends = places(bond);
+    const BondAt ends = places(bond);
     sum += bond_energy(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
   });
   return sum;
@@ -165,7 +122,7 @@ double BondPotential::squared_round_off(std::span<const double> u) const {
   for_acting([&](LocalIndex bond) {
     if (!particles_->owns(particles_->bonds[bond])) return;
     const auto& [a, b, id] = particles_->bonds[bond];
-    const Particle i = particle(u, a), j = particle(u, b);
+    const Particle i = particle_in(u, a), j = particle_in(u, b);
     const BondForces forces = bond_forces(shapes_[bond], acting_stiffness(bond), i, j);
     const double size = i.p.cwiseAbs().maxCoeff() + j.p.cwiseAbs().maxCoeff(),
                  error = epsilon * (std::abs(forces.normal) * size + forces.shear * size +
@@ -178,7 +135,7 @@ double BondPotential::squared_round_off(std::span<const double> u) const {
 void BondPotential::add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
   const Places places(*this, u);
   for_acting([&](LocalIndex bond) {
-    const Ends ends = places(bond);
+    const BondAt ends = places(bond);
     const BondVector by_ends = bond_gradient(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     add_to_owned_ends(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor,
                       g);
@@ -189,7 +146,7 @@ void BondPotential::add_transported_gradient(std::span<const double> u, double f
                                              std::span<double> g) const {
   const Places places(*this, u);
   for_acting([&](LocalIndex bond) {
-    const Ends ends = places.transported(bond);
+    const BondAt ends = places.transported(bond);
     const BondVector by_ends = bond_gradient(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     add_to_owned_ends(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor,
                       g);
@@ -200,7 +157,7 @@ void BondPotential::add_hessian(std::span<const double> u, double factor, Projec
                                 const linalg::HessianSink& H) const {
   const Places places(*this, u);
   for_acting([&](LocalIndex bond) {
-    const Ends ends = places(bond);
+    const BondAt ends = places(bond);
     const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     Matrix12 K = ends.hessian(d);
     ends.add_curvature(d.gradient, K);
@@ -214,7 +171,7 @@ void BondPotential::add_hessian_product(std::span<const double> u, std::span<con
                                         std::span<double> y) const {
   const Places places(*this, u);
   for_acting([&](LocalIndex bond) {
-    const Ends ends = places(bond);
+    const BondAt ends = places(bond);
     const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     Matrix12 K = ends.hessian(d);
     ends.add_curvature(d.gradient, K);
@@ -231,7 +188,7 @@ void BondPotential::add_transported_product(std::span<const double> u, std::span
 void BondPotential::add_transported_product(const Places& places, std::span<const double> x, double factor,
                                             std::span<double> y) const {
   for_acting([&](LocalIndex bond) {
-    const Ends ends = places.transported(bond);
+    const BondAt ends = places.transported(bond);
     const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     add_to_owned_ends(ends.hessian(d) * unknowns_of_ends(particles_->bonds[bond], x), particles_->bonds[bond],
                       particles_->points->num_owned, factor, y);
@@ -256,13 +213,11 @@ std::vector<parameters::Quantity> BondPotential::quantities() const {
 
 /// dK/dE and dK/dnu, in which the energy of a bond is linear.
 std::array<BondStiffness, 2> BondPotential::stiffness_by_moduli(LocalIndex bond) const {
-  const double E = material_.young_modulus[bond], nu = material_.poisson_ratio[bond],
-               radius = material_.section_radius[bond], length = shapes_[bond].length;
-  return {bond_stiffness(1, shear_modulus(1, nu), radius, length, form(bond)),
-          bond_stiffness(0, -E / (2 * (1 + nu) * (1 + nu)), radius, length, form(bond))};
+  const double E = material_.young_modulus[bond], nu = material_.poisson_ratio[bond];
+  return {stiffness_of_moduli(bond, 1, shear_modulus(1, nu)),
+          stiffness_of_moduli(bond, 0, -E / (2 * (1 + nu) * (1 + nu)))};
 }
 
-/// The derivatives of acting_stiffness() by E, nu and the integrity.
 std::array<BondStiffness, 3> BondPotential::acting_by_constants(LocalIndex bond) const {
   const auto [by_E, by_nu] = stiffness_by_moduli(bond);
   return {integrity_[bond] * by_E, integrity_[bond] * by_nu, stiffness_[bond]};
@@ -276,7 +231,7 @@ void BondPotential::add_parameter_products(std::span<const double> u, std::span<
   for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
     const bool is_counted = integrity_[bond] > 0 && particles_->owns(particles_->bonds[bond]);
     if (!is_counted && !by[2]) continue;
-    const Ends ends = places(bond);
+    const BondAt ends = places(bond);
     const auto stiffness = acting_by_constants(bond);
     const BondEnds along = unknowns_of_ends(particles_->bonds[bond], p);
     for (std::size_t k = is_counted ? 0 : 2; k < by.size(); ++k)
@@ -295,7 +250,7 @@ void BondPotential::add_parameter_tangent(std::span<const double> u,
                            dq.find_numbers(bond_integrity)};
   for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
     if (integrity_[bond] == 0 && !changes[2]) continue;
-    const Ends ends = places(bond);
+    const BondAt ends = places(bond);
     const auto stiffness = acting_by_constants(bond);
     for (std::size_t k = 0; k < changes.size(); ++k)
       if (changes[k])
@@ -315,24 +270,24 @@ double BondPotential::stored_energy(std::span<const double> u) const {
 
 double BondPotential::energy_of(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
-  return bond_energy(shapes_[bond], stiffness_[bond], particle(u, a), particle(u, b));
+  return bond_energy(shapes_[bond], stiffness_[bond], particle_in(u, a), particle_in(u, b));
 }
 
 std::array<double, 2> BondPotential::energy_by_moduli(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
   const auto [by_E, by_nu] = stiffness_by_moduli(bond);
-  const Particle i = particle(u, a), j = particle(u, b);
+  const Particle i = particle_in(u, a), j = particle_in(u, b);
   return {bond_energy(shapes_[bond], by_E, i, j), bond_energy(shapes_[bond], by_nu, i, j)};
 }
 
 BondForces BondPotential::forces_of(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
-  return bond_forces(shapes_[bond], stiffness_[bond], particle(u, a), particle(u, b));
+  return bond_forces(shapes_[bond], stiffness_[bond], particle_in(u, a), particle_in(u, b));
 }
 
 Eigen::Matrix<double, 12, 4> BondPotential::force_gradients_of(LocalIndex bond,
                                                                std::span<const double> u) const {
-  const Ends ends = Places(*this, u, At::end)(bond);
+  const BondAt ends = Places(*this, u, At::end)(bond);
   const BondForceGradients by_ends =
       bond_force_gradients(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
   Eigen::Matrix<double, 12, 4> result;
@@ -343,7 +298,7 @@ Eigen::Matrix<double, 12, 4> BondPotential::force_gradients_of(LocalIndex bond,
 std::array<BondForces, 2> BondPotential::forces_by_moduli(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
   const auto [by_E, by_nu] = stiffness_by_moduli(bond);
-  const Particle i = particle(u, a), j = particle(u, b);
+  const Particle i = particle_in(u, a), j = particle_in(u, b);
   return {bond_forces(shapes_[bond], by_E, i, j), bond_forces(shapes_[bond], by_nu, i, j)};
 }
 

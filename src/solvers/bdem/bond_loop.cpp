@@ -4,8 +4,21 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <type_traits>
+
+#include "solvers/bdem/particle_manifold.hpp"
 
 namespace recoil::solvers {
+
+namespace {
+
+/// act(flag as a type).
+template <class Act>
+void with(bool flag, Act act) {
+  flag ? act(std::true_type{}) : act(std::false_type{});
+}
+
+} // namespace
 
 BondLoop::BondLoop(const BondedParticles& problem) : problem_(&problem) {
   const auto flags = problem.bonds->broken();
@@ -15,7 +28,7 @@ BondLoop::BondLoop(const BondedParticles& problem) : problem_(&problem) {
 
 void BondLoop::refresh() {
   const auto flags = problem_->bonds->broken();
-  if (!has_broken_ && std::ranges::equal(flags, broken_before_)) return;
+  if (!has_broken_ && !problem_->corrodes() && std::ranges::equal(flags, broken_before_)) return;
   broken_before_.assign(flags.begin(), flags.end());
   fill();
 }
@@ -33,6 +46,7 @@ void BondLoop::fill() {
     return potential.stiffness(bond).shear_energy == potentials::ShearEnergy::angle;
   });
   by_angle_.assign(angles ? blocks_.size() : 0, {});
+  damping_.assign(problem_->bond_damping ? blocks_.size() : 0, {});
   for (std::size_t k = 0; k < width * blocks_.size(); ++k) {
     // What fills up the last block repeats a bond without its stiffness.
     const bool filling = k >= bonds_.size();
@@ -53,7 +67,7 @@ void BondLoop::fill() {
     if (angles) by_angle_[k / width][lane] = stiffness.shear_energy == potentials::ShearEnergy::angle ? 1 : 0;
     if (!problem_->strength) continue;
     const BondStrength& strength = *problem_->strength;
-    const double r = potential.material().section_radius[bond], area = std::numbers::pi * r * r;
+    const double r = potential.section_radius(bond), area = std::numbers::pi * r * r;
     Limits& limits = limits_[k / width];
     limits.per_area[lane] = 1 / area;
     limits.per_moment[lane] = potential.form(bond).stress_moments() * 4 / (area * r);
@@ -65,13 +79,46 @@ void BondLoop::fill() {
   }
 }
 
+void BondLoop::begin_damping(std::span<const double> before, double h) {
+  has_moved_ = false;
+  const potentials::BondPotential& potential = *problem_->bonds;
+  for (std::size_t k = 0; k < width * blocks_.size(); ++k) {
+    const bool filling = k >= bonds_.size();
+    const LocalIndex bond = filling ? bonds_.back() : bonds_[k];
+    const auto& ends = problem_->particles->bonds[bond];
+    const potentials::BondShape at = potentials::bond_shape_at(
+        potential.shape(bond), particle_at(before, ends.a), particle_at(before, ends.b));
+    const Eigen::Vector3d turn = at.frame.transpose() * at.turn / 2;
+    Damping& damping = damping_[k / width];
+    const std::size_t lane = k % width;
+    damping.rate[lane] = problem_->bond_damping->damping_time(bond) / h;
+    damping.counted[lane] = !filling && problem_->particles->owns(ends) ? 1 : 0;
+    damping.length[lane] = at.length;
+    damping.pull[lane] = damping.dissipated[lane] = 0;
+    for (int c = 0; c < 3; ++c) {
+      damping.direction[c][lane] = at.direction[c];
+      damping.turn[c][lane] = turn[c];
+      damping.across[c][lane] = damping.moment[c][lane] = 0;
+    }
+  }
+}
+
+double BondLoop::dissipation() const {
+  double sum = 0;
+  for (const Damping& damping : damping_)
+    for (int l = 0; l < width; ++l) sum += damping.counted[l] * damping.dissipated[l];
+  return sum;
+}
+
 /// With Y the vector part of s q_a q_b* and c = |q_a . q_b| the rotation of a relative to b, about Y in space
 /// as in the axes of the mean rotation, and D, n, t as in potentials::bond_energy(): K_s D x n turns the mean
 /// rotation, of which each end follows (1 +- Y x / (1 + c)) / 2; t = 2 R0 Y makes opposite torques w - Y (Y .
-/// w) / (1 + c), w = R0' K t, at the ends. By the angle K_s is larger by theta / sin theta.
-template <bool breaks, bool angles>
-void BondLoop::evaluate(const Block& block, const Limits* limits, const Lanes* by_angle, const double* u,
-                        Load& __restrict load) {
+/// w) / (1 + c), w = R0' K t, at the ends. By the angle K_s is larger by theta / sin theta. Damping adds tau
+/// times the rates to L - l0, to Y of w, and takes those of n from D. Its forces work along half of the way
+/// before, unless there is none (`is_way`), and along half of the way after.
+template <bool breaks, bool angles, bool damps>
+void BondLoop::evaluate(const Block& block, const Limits* limits, const Lanes* by_angle,
+                        Damping* __restrict damping, bool is_way, const double* u, Load& __restrict load) {
   std::array<Lanes, 3> line;
   std::array<Lanes, 4> q_a, q_b;
   for (int l = 0; l < width; ++l) {
@@ -105,18 +152,19 @@ void BondLoop::evaluate(const Block& block, const Limits* limits, const Lanes* b
     const double twist = 2 * block.twist[l], bend = 2 * block.bend[l];
     const double Y_D = Y0 * D0 + Y1 * D1 + Y2 * D2, Y_Y = Y0 * Y0 + Y1 * Y1 + Y2 * Y2;
     const double along_D = (twist - bend) * Y_D, along_Y = bend - half * (bend * Y_Y + along_D * Y_D);
-    const double M0 = along_Y * Y0 + along_D * D0, M1 = along_Y * Y1 + along_D * D1,
-                 M2 = along_Y * Y2 + along_D * D2;
+    double M0 = along_Y * Y0 + along_D * D0, M1 = along_Y * Y1 + along_D * D1,
+           M2 = along_Y * Y2 + along_D * D2;
     double k = block.shear[l];
     if constexpr (angles) {
       const double c0 = n0 - D0, c1 = n1 - D1, c2 = n2 - D2;
       if ((*by_angle)[l] > 0) k *= potentials::angle_terms(c0 * c0 + c1 * c1 + c2 * c2).slope;
     }
-    const double t0 = k * (D1 * n2 - D2 * n1), t1 = k * (D2 * n0 - D0 * n2), t2 = k * (D0 * n1 - D1 * n0);
+    double t0 = k * (D1 * n2 - D2 * n1), t1 = k * (D2 * n0 - D0 * n2), t2 = k * (D0 * n1 - D1 * n0);
 
     const double stretch = block.stretch[l] * (length - block.length[l]);
     const double across = k * per_length;
-    const double along_n = -stretch - across * (D0 * n0 + D1 * n1 + D2 * n2);
+    double along_n = -stretch - across * (D0 * n0 + D1 * n1 + D2 * n2);
+    double F0 = across * D0, F1 = across * D1, F2 = across * D2;
     double acts = 1;
     if constexpr (breaks) {
       const double per_area = limits->per_area[l], per_moment = limits->per_moment[l];
@@ -135,9 +183,71 @@ void BondLoop::evaluate(const Block& block, const Limits* limits, const Lanes* b
       load.broken[l] = sigma >= limits->tensile[l] ? 1.0 : tau >= cohesion ? 1.0 : 0.0;
       acts -= load.broken[l];
     }
-    load.force[0][l] = acts * (along_n * n0 + across * D0);
-    load.force[1][l] = acts * (along_n * n1 + across * D1);
-    load.force[2][l] = acts * (along_n * n2 + across * D2);
+    if constexpr (damps) {
+      // Vectors of the axes of the mean rotation, there and back.
+      const auto turned = [=](double back, double v0, double v1, double v2, int c) {
+        const double w0 = m1 * v2 - m2 * v1, w1 = m2 * v0 - m0 * v2, w2 = m0 * v1 - m1 * v0;
+        const double s3 = back * m3;
+        return c == 0   ? v0 + half * (s3 * w0 + (m1 * w2 - m2 * w1))
+               : c == 1 ? v1 + half * (s3 * w1 + (m2 * w0 - m0 * w2))
+                        : v2 + half * (s3 * w2 + (m0 * w1 - m1 * w0));
+      };
+      const double g0 = turned(-1, n0, n1, n2, 0), g1 = turned(-1, n0, n1, n2, 1),
+                   g2 = turned(-1, n0, n1, n2, 2);
+      const double y0 = turned(-1, Y0, Y1, Y2, 0), y1 = turned(-1, Y0, Y1, Y2, 1),
+                   y2 = turned(-1, Y0, Y1, Y2, 2);
+      const double dL = length - damping->length[l], dg0 = g0 - damping->direction[0][l],
+                   dg1 = g1 - damping->direction[1][l], dg2 = g2 - damping->direction[2][l],
+                   dy0 = y0 - damping->turn[0][l], dy1 = y1 - damping->turn[1][l],
+                   dy2 = y2 - damping->turn[2][l];
+      const double way = is_way ? 0.5 : 0;
+      double work = damping->pull[l] * dL + damping->across[0][l] * dg0 + damping->across[1][l] * dg1 +
+                    damping->across[2][l] * dg2 + damping->moment[0][l] * dy0 + damping->moment[1][l] * dy1 +
+                    damping->moment[2][l] * dy2;
+      work *= way;
+      const double rate = acts * damping->rate[l], pull = rate * block.stretch[l] * dL,
+                   rate_k = rate * block.shear[l];
+      const double bending = 2 * rate * bend,
+                   twisting = 2 * rate * (twist - bend) * (dy0 * d0 + dy1 * d1 + dy2 * d2);
+      const double S0 = rate_k * dg0, S1 = rate_k * dg1, S2 = rate_k * dg2;
+      const double W0 = bending * dy0 + twisting * d0, W1 = bending * dy1 + twisting * d1,
+                   W2 = bending * dy2 + twisting * d2;
+      damping->dissipated[l] +=
+          work + way * (pull * dL + S0 * dg0 + S1 * dg1 + S2 * dg2 + W0 * dy0 + W1 * dy1 + W2 * dy2);
+      damping->length[l] = length;
+      damping->direction[0][l] = g0;
+      damping->direction[1][l] = g1;
+      damping->direction[2][l] = g2;
+      damping->turn[0][l] = y0;
+      damping->turn[1][l] = y1;
+      damping->turn[2][l] = y2;
+      damping->pull[l] = pull;
+      damping->across[0][l] = S0;
+      damping->across[1][l] = S1;
+      damping->across[2][l] = S2;
+      damping->moment[0][l] = W0;
+      damping->moment[1][l] = W1;
+      damping->moment[2][l] = W2;
+      const double G0 = turned(1, S0, S1, S2, 0), G1 = turned(1, S0, S1, S2, 1),
+                   G2 = turned(1, S0, S1, S2, 2);
+      // Moments by Y are those by the whole turn, twice as large.
+      const double w0 = turned(1, W0 / 2, W1 / 2, W2 / 2, 0), w1 = turned(1, W0 / 2, W1 / 2, W2 / 2, 1),
+                   w2 = turned(1, W0 / 2, W1 / 2, W2 / 2, 2);
+      const double Y_w = half * (Y0 * w0 + Y1 * w1 + Y2 * w2);
+      M0 += w0 - Y_w * Y0;
+      M1 += w1 - Y_w * Y1;
+      M2 += w2 - Y_w * Y2;
+      t0 -= G1 * n2 - G2 * n1;
+      t1 -= G2 * n0 - G0 * n2;
+      t2 -= G0 * n1 - G1 * n0;
+      along_n += per_length * (G0 * n0 + G1 * n1 + G2 * n2) - pull;
+      F0 -= per_length * G0;
+      F1 -= per_length * G1;
+      F2 -= per_length * G2;
+    }
+    load.force[0][l] = acts * (along_n * n0 + F0);
+    load.force[1][l] = acts * (along_n * n1 + F1);
+    load.force[2][l] = acts * (along_n * n2 + F2);
     const double T0 = acts * (t0 / 2 + half / 2 * (Y1 * t2 - Y2 * t1) - M0),
                  T1 = acts * (t1 / 2 + half / 2 * (Y2 * t0 - Y0 * t2) - M1),
                  T2 = acts * (t2 / 2 + half / 2 * (Y0 * t1 - Y1 * t0) - M2);
@@ -150,13 +260,13 @@ void BondLoop::evaluate(const Block& block, const Limits* limits, const Lanes* b
   }
 }
 
-template <bool breaks, bool angles>
+template <bool breaks, bool angles, bool damps>
 void BondLoop::add_all(std::span<const double> u, std::span<double> f) {
   Load load;
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     Block& block = blocks_[k];
-    evaluate<breaks, angles>(block, breaks ? &limits_[k] : nullptr, angles ? &by_angle_[k] : nullptr,
-                             u.data(), load);
+    evaluate<breaks, angles, damps>(block, breaks ? &limits_[k] : nullptr, angles ? &by_angle_[k] : nullptr,
+                                    damps ? &damping_[k] : nullptr, has_moved_, u.data(), load);
     for (int l = 0; l < width; ++l) {
       double *a = f.data() + 6 * std::size_t(block.a[l]), *b = f.data() + 6 * std::size_t(block.b[l]);
       for (int c = 0; c < 3; ++c) {
@@ -181,16 +291,12 @@ void BondLoop::add_all(std::span<const double> u, std::span<double> f) {
 std::span<const LocalIndex> BondLoop::forces(std::span<const double> u, std::span<double> f) {
   std::ranges::fill(f, 0.0);
   broken_now_.clear();
-  const bool breaks = !limits_.empty(), angles = !by_angle_.empty();
-  if (breaks && angles) {
-    add_all<true, true>(u, f);
-  } else if (breaks) {
-    add_all<true, false>(u, f);
-  } else if (angles) {
-    add_all<false, true>(u, f);
-  } else {
-    add_all<false, false>(u, f);
-  }
+  with(!limits_.empty(), [&](auto breaks) {
+    with(!by_angle_.empty(), [&](auto angles) {
+      with(!damping_.empty(), [&](auto damps) { add_all<breaks.value, angles.value, damps.value>(u, f); });
+    });
+  });
+  has_moved_ = true;
   return broken_now_;
 }
 

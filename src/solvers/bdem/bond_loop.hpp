@@ -8,7 +8,8 @@
 
 namespace recoil::solvers {
 
-/// Forces and torques of all bonds of a rank in one pass, those of BondPotential::add_gradient(). Bonds stand
+/// Forces and torques of all bonds of a rank in one pass, those of BondPotential::add_gradient() and, by the
+/// rates of their strains since the last pass, BondDampingPotential::add_gradient(). Bonds stand
 /// in blocks with one array per constant, so that the compiler turns the arithmetic of a block into vector
 /// instructions, and the last block is filled up: each bond goes through the same instructions on all ranks
 /// that hold it. Every particle adds up its bonds by their ids, hence sums do not depend on the ranks either.
@@ -17,7 +18,7 @@ public:
   /// `problem` must outlive it.
   explicit BondLoop(const BondedParticles& problem);
 
-  /// Takes over which bonds of the problem are broken.
+  /// Takes over which bonds of the problem are broken, and how others have corroded.
   void refresh();
 
   /// f = force [N] and torque in space [N m] on each particle, 6 numbers; those on ghosts lack what the bonds
@@ -25,6 +26,12 @@ public:
   /// will they until refresh(): both their ends see the same numbers, so that their ranks agree.
   /// @returns these bonds, by id, until the next call.
   std::span<const LocalIndex> forces(std::span<const double> u, std::span<double> f);
+
+  /// Starts sub-steps of length h [s]; the first rates are those of a way from `before`. @pre bonds are
+  /// damped.
+  void begin_damping(std::span<const double> before, double h);
+  /// What damping has dissipated in the sub-steps since then, this rank's share [J].
+  double dissipation() const;
 
 private:
   static constexpr int width = 8;
@@ -42,16 +49,25 @@ private:
     alignas(64) Lanes per_area, per_moment, tensile, shear, tan_friction;
     Lanes apart; ///< 1: each term alone against its strength
   };
+  /// Strains as of the last pass, and what damping pulled with along them.
+  struct Damping {
+    alignas(64) Lanes rate; ///< tau / h
+    Lanes counted;          ///< 1: on this rank
+    Lanes length, pull;
+    std::array<Lanes, 3> direction, across; ///< of the centre line, in the axes of the mean rotation
+    std::array<Lanes, 3> turn, moment;      ///< half of the turn of the ends, in the same axes
+    Lanes dissipated;                       ///< [J]
+  };
   struct Load {
     std::array<Lanes, 3> force;              ///< on b
     std::array<Lanes, 3> torque_a, torque_b; ///< in space
     Lanes broken;                            ///< 1: has reached its strength
   };
 
-  template <bool breaks, bool angles>
-  static void evaluate(const Block& block, const Limits* limits, const Lanes* by_angle, const double* u,
-                       Load& __restrict load);
-  template <bool breaks, bool angles>
+  template <bool breaks, bool angles, bool damps>
+  static void evaluate(const Block& block, const Limits* limits, const Lanes* by_angle,
+                       Damping* __restrict damping, bool is_way, const double* u, Load& __restrict load);
+  template <bool breaks, bool angles, bool damps>
   void add_all(std::span<const double> u, std::span<double> f);
   void fill();
 
@@ -59,8 +75,10 @@ private:
   std::vector<char> broken_before_; ///< as of refresh()
   std::vector<LocalIndex> bonds_;   ///< of the lanes
   std::vector<Block> blocks_;
-  std::vector<Limits> limits_;  ///< empty without a strength
-  std::vector<Lanes> by_angle_; ///< 1: ShearEnergy::angle; empty without such a bond
+  std::vector<Limits> limits_;   ///< empty without a strength
+  std::vector<Lanes> by_angle_;  ///< 1: ShearEnergy::angle; empty without such a bond
+  std::vector<Damping> damping_; ///< empty without damping
+  bool has_moved_ = false;       ///< since begin_damping()
   std::vector<LocalIndex> broken_now_;
   bool has_broken_ = false; ///< since the arrays were filled
 };

@@ -68,4 +68,11 @@ std::vector<BrokenBond> break_bonds(BondedParticles& problem, std::span<const Lo
   return broken;
 }
 
+std::vector<BrokenBond> break_by_tension(BondedParticles& problem, std::span<const LocalIndex> bonds,
+                                         std::span<const double> u, double time) {
+  std::vector<BrokenBond> broken;
+  for (const LocalIndex bond : bonds) sever(problem, bond, true, u, time, broken);
+  return broken;
+}
+
 } // namespace recoil::solvers

@@ -22,4 +22,9 @@ std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<c
 std::vector<BrokenBond> break_bonds(BondedParticles& problem, std::span<const LocalIndex> bonds,
                                     std::span<const double> u, double time);
 
+/// Severs these bonds, which all their ranks must, as broken by tension. @returns those that this rank
+/// counts. Not collective.
+std::vector<BrokenBond> break_by_tension(BondedParticles& problem, std::span<const LocalIndex> bonds,
+                                         std::span<const double> u, double time);
+
 } // namespace recoil::solvers

@@ -25,6 +25,18 @@ std::array<double, 2> lightest(const BondedParticles& problem) {
   return {all[0], all[1]};
 }
 
+double damping_time(const BondedParticles& problem, LocalIndex bond) {
+  return problem.bond_damping ? problem.bond_damping->damping_time(bond) : 0;
+}
+
+double undamped_time_step(const BondedParticles& problem, LocalIndex bond) {
+  constexpr double largest_eigenvalue = 17.9;
+  const auto& ends = problem.particles->bonds[bond];
+  const double m = std::min(problem.mass[ends.a], problem.mass[ends.b]),
+               stiffer = std::max(problem.bonds->form(bond).shear_correction, 1.0);
+  return 2 / std::sqrt(stiffer * largest_eigenvalue * problem.bonds->stiffness(bond).stretch / m);
+}
+
 double largest_radius(const BondedParticles& problem) {
   double largest = 0;
   for (const double r : problem.particles->radii) largest = std::max(largest, r);
@@ -34,11 +46,16 @@ double largest_radius(const BondedParticles& problem) {
 } // namespace
 
 double critical_time_step(const BondedParticles& problem, LocalIndex bond) {
-  constexpr double largest_eigenvalue = 17.9;
-  const auto& ends = problem.particles->bonds[bond];
-  const double m = std::min(problem.mass[ends.a], problem.mass[ends.b]),
-               stiffer = std::max(problem.bonds->form(bond).shear_correction, 1.0);
-  return 2 / std::sqrt(stiffer * largest_eigenvalue * problem.bonds->stiffness(bond).stretch / m);
+  const double T = undamped_time_step(problem, bond), tau = damping_time(problem, bond);
+  return tau > 0 ? T * T / (tau + std::hypot(tau, T)) : T;
+}
+
+double bond_time_scale(const BondedParticles& problem, double dt) {
+  double shortest = infinity;
+  for (LocalIndex bond = 0; bond < std::ssize(problem.particles->bonds); ++bond)
+    shortest = std::min(shortest,
+                        undamped_time_step(problem, bond) / std::sqrt(1 + damping_time(problem, bond) / dt));
+  return problem.particles->points->comm->min(shortest);
 }
 
 double bond_time_step(const BondedParticles& problem) {

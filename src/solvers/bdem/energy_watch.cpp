@@ -38,7 +38,7 @@ EnergyWatch::EnergyWatch(const BondedParticles& problem) {
 
 double EnergyWatch::held(const ParticleLedger& ledger) {
   return ledger.kinetic + ledger.elastic + ledger.barrier + ledger.broken + ledger.dissipated_friction +
-         ledger.dissipated_damping;
+         ledger.dissipated_damping + ledger.dissipated_bonds;
 }
 
 void EnergyWatch::follow(const ParticleLedger& ledger) { in_play_ = std::max(in_play_, held(ledger)); }
@@ -71,8 +71,9 @@ std::string EnergyWatch::warning(const ParticleLedger& ledger, const BondedParti
                                  double sub_step) const {
   if (is_quasistatic(options)) return "";
   if (fed(ledger) > fed_with_warning) return of_feeding(ledger, options, sub_step);
-  const double damped = ledger.dissipated_integrator,
-               taken = ledger.broken + ledger.dissipated_friction + ledger.dissipated_damping;
+  const double damped = ledger.dissipated_integrator, taken = ledger.broken + ledger.dissipated_friction +
+                                                              ledger.dissipated_damping +
+                                                              ledger.dissipated_bonds;
   if (options.integrator == ParticleIntegrator::leapfrog || damped < resolution_ || damped < taken ||
       damped < damped_with_warning * in_play_)
     return "";

@@ -229,6 +229,24 @@ void ExplicitSteps::drift(Vector& u, double h) const {
   }
 }
 
+/// Where velocities have come from during h: strains there and at u tell their rates.
+Vector ExplicitSteps::before_drift(const Vector& u, double h) const {
+  Vector before(u);
+  drift(before, -h);
+  before.update_ghosts();
+  return before;
+}
+
+void ExplicitSteps::add_damping_gradient(const Vector& u, const Vector& v, double time, double dt,
+                                         std::span<double> g) {
+  if (!problem_.bond_damping) return;
+  const double h = dt / num_sub_steps(dt);
+  take_velocities(u, v);
+  const Vector before = before_drift(u, h);
+  problem_.bond_damping->begin_step({time, h, 1, before.local()});
+  problem_.bond_damping->add_gradient(u.local(), 1, g);
+}
+
 /// At the end of a sub-step of length h.
 void ExplicitSteps::move_prescribed(Vector& u, double time, double h, Outcome& outcome) {
   if (problem_.move_prescribed) problem_.move_prescribed(time, u.write_local());
@@ -281,6 +299,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
   bonds_.refresh();
   take_velocities(u, v);
   if (contact_) contact_->begin_step(time, dt, u);
+  if (problem_.bond_damping) bonds_.begin_damping(before_drift(u, h).local(), h);
   find_forces(u, time - dt, 0, outcome);
   outcome.bond_work += h * h / 8 * squared_forces(u);
   outcome.external_work -= prescribed_kinetic_energy();
@@ -304,6 +323,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
   kick(h / 2, 0, u, outcome);
   outcome.bond_work -= h * h / 8 * squared_forces(u);
   outcome.external_work += prescribed_kinetic_energy();
+  outcome.dissipated_bonds = bonds_.dissipation();
   if (contact_) {
     outcome.external_work += contact_->pressing_work() + contact_->friction_work();
     outcome.bond_work += contact_->pressing_work();

@@ -35,8 +35,8 @@ public:
     /// -(trapezoidal work of bonds and repulsion) - h^2/8 (f' M^-1 f at the end - at the start): less the
     /// change of their energies this is what leapfrog loses [J], exactly.
     double bond_work = 0;
-    double dissipated_friction = 0, dissipated_damping = 0; ///< [J]
-    std::vector<BrokenBond> broken;                         ///< that this rank counts
+    double dissipated_friction = 0, dissipated_damping = 0, dissipated_bonds = 0; ///< [J]
+    std::vector<BrokenBond> broken;                                               ///< that this rank counts
   };
   /// Takes u and v from time - dt to `time` in equal sub-steps, `refinement` times as many as
   /// num_sub_steps(). `interrupted` may be empty. Collective.
@@ -47,6 +47,10 @@ public:
   /// tangent spaces at u: repulsion at the end of the last advance(), and the mean of friction. Not
   /// collective.
   void add_contact_gradient(const linalg::Vector& u, std::span<double> g) const;
+  /// Adds what the damping of bonds exerts at u and v at the end of a step of length dt to `time`.
+  /// Collective.
+  void add_damping_gradient(const linalg::Vector& u, const linalg::Vector& v, double time, double dt,
+                            std::span<double> g);
   /// Null without contact; as of the last advance().
   const ExplicitContact* contact() const { return contact_ ? &*contact_ : nullptr; }
 
@@ -69,6 +73,7 @@ private:
   void count_ways(double after, const std::vector<double>& v_before, double& dissipated,
                   Outcome& outcome) const;
   void drift(linalg::Vector& u, double h) const;
+  linalg::Vector before_drift(const linalg::Vector& u, double h) const;
   void move_prescribed(linalg::Vector& u, double time, double h, Outcome& outcome);
   double squared_forces(const linalg::Vector& u) const;
   double prescribed_kinetic_energy() const;

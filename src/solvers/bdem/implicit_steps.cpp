@@ -384,7 +384,8 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
   }
   const double friction_loss = problem_.friction ? problem_.friction->dissipation() : 0;
   const double damping_loss = problem_.damping ? problem_.damping->dissipation() : 0;
-  double lost = work - friction_loss - damping_loss;
+  const double bond_loss = problem_.bond_damping ? problem_.bond_damping->dissipation(step.u.local()) : 0;
+  double lost = work - friction_loss - damping_loss - bond_loss;
   step.reactions = reactions(objective_, problem_, from, dt, force, step);
   for (std::size_t i = 0; i < force.size(); ++i) {
     const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective_.mass()[i];
@@ -397,7 +398,7 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
   lost -= problem_.bonds->stored_energy(step.u.local()) - problem_.bonds->stored_energy(from.u.local());
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
-  std::array<double, 5> sums{work, lost, broken, friction_loss, damping_loss};
+  std::array<double, 6> sums{work, lost, broken, friction_loss, damping_loss, bond_loss};
   way.layout().comm->sum(sums);
   ParticleLedger& after = step.ledger;
   after = measure(problem_, step.u, step.v, contact_energy(step.u));
@@ -407,6 +408,7 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
   after.broken = before.broken + sums[2];
   after.dissipated_friction = before.dissipated_friction + sums[3];
   after.dissipated_damping = before.dissipated_damping + sums[4];
+  after.dissipated_bonds = before.dissipated_bonds + sums[5];
   after.dissipated_integrator =
       before.dissipated_integrator + sums[1] + released - sums[2] - (after.barrier - before.barrier);
 }

@@ -75,6 +75,7 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
   holds_hierarchy_ = false;
   scale_ = has_inertia() ? dt * dt : 1;
   problem_.bonds->begin_step({time, dt, 1, previous.local()});
+  if (problem_.bond_damping) problem_.bond_damping->begin_step({time, dt, 1, previous.local()});
   // Leapfrog, which takes them at the end, may have had the step before.
   problem_.bonds->take_at(share() == 1 ? BondPotential::At::end : BondPotential::At::middle);
   loads_.assign(previous.layout().num_owned * std::size_t{6}, 0.0);
@@ -90,9 +91,9 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
 }
 
 /// The condition of the Hessian against the mass matrix: its largest eigenvalues are those of M + dt^2
-/// (dx*/dx)^2 V'', with 4 / T^2 of M^-1 V''.
+/// (dx*/dx)^2 (V'' + D'' / (dx*/dx)), D that of bonds.
 double ParticleIncrementalPotential::condition(double dt) const {
-  const double reach = 2 * share() * dt / bond_time_step(problem_);
+  const double reach = 2 * share() * dt / bond_time_scale(problem_, share() * dt);
   return has_inertia() ? 1 + reach * reach : std::numeric_limits<double>::infinity();
 }
 
@@ -183,6 +184,12 @@ void ParticleIncrementalPotential::assemble_at_rest(const linalg::Vector& rest) 
   sound.begin_step({time_, dt_, 1, rest.local()});
   sound.add_hessian(rest.local(), factor_of(*problem_.bonds), newton::Projection::none,
                     {&assembler_, nullptr});
+  if (problem_.bond_damping) {
+    potentials::BondDampingPotential damping(sound);
+    damping.begin_step({time_, dt_, 1, rest.local()});
+    damping.add_hessian(rest.local(), factor_of(*problem_.bond_damping), newton::Projection::none,
+                        {&assembler_, nullptr});
+  }
   for (LocalIndex k = 0; k < rest.layout().num_owned; ++k) {
     const std::size_t first = 6 * std::size_t(k);
     Eigen::Matrix<double, 6, 6> block = Eigen::Matrix<double, 6, 6>::Zero();

@@ -11,6 +11,11 @@ void BondedParticles::set_bonds(std::unique_ptr<potentials::BondPotential> poten
   bonds = potential.get();
   terms.clear();
   terms.push_back(std::move(potential));
+  bond_damping = nullptr;
+  if (!bonds->material().damping_time) return;
+  auto damping_of_bonds = std::make_unique<potentials::BondDampingPotential>(*bonds);
+  bond_damping = damping_of_bonds.get();
+  terms.push_back(std::move(damping_of_bonds));
 }
 
 void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,

@@ -40,6 +40,10 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
     throw InputError("<sudden_breaking>",
                      "gradients with a restitution need \"shorter_steps\", since steps of leapfrog have no "
                      "adjoint, and time steps that resolve collisions");
+  if (problem.corrodes())
+    throw InputError("<stress_corrosion>",
+                     "has no derivative: bonds break at once in it; leave it out, or let bonds soften by "
+                     "`damage_width`");
   bool mixed = false;
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const auto flags = problem.prescribed.begin() + 6 * std::ptrdiff_t{k} + 3;

@@ -40,8 +40,9 @@ void set_damage(potentials::BondPotential& bonds, std::span<const double> kappa,
 }
 
 std::vector<double> sound_internal(const BondedParticles& problem) {
-  if (!problem.softens()) return {};
   const LocalIndex num_bonds = LocalIndex(problem.particles->bonds.size());
+  if (problem.corrodes()) return std::vector(num_bonds, 1.0);
+  if (!problem.softens()) return {};
   std::vector<double> internal(num_bonds, 0.0);
   for (LocalIndex bond = 0; bond < num_bonds && problem.contact; ++bond)
     internal.push_back(problem.contact->sum_of_radii(bond));
@@ -49,6 +50,8 @@ std::vector<double> sound_internal(const BondedParticles& problem) {
 }
 
 void set_internal(const BondedParticles& problem, std::span<const double> internal) {
+  for (std::size_t bond = 0; problem.corrodes() && bond < internal.size(); ++bond)
+    problem.bonds->set_section_share(LocalIndex(bond), internal[bond]);
   const std::span<const double> kappa = damage_of(problem, internal);
   set_damage(*problem.bonds, kappa, problem.damage_width);
   if (problem.softens() && problem.contact)

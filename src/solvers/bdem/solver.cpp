@@ -11,6 +11,7 @@
 #include "recoil/particles/bond_values.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
+#include "recoil/solvers/bdem/stress_corrosion.hpp"
 #include "recoil/stepping/hierarchy_entries.hpp"
 #include "solvers/bdem/breaking.hpp"
 #include "solvers/bdem/energy_watch.hpp"
@@ -47,6 +48,14 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("<damage_width>",
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
+    if (problem.corrodes() && (problem.softens() || !problem.strength))
+      throw InputError("<stress_corrosion>",
+                       "lets bonds break where their stress comes to their tensile strength; give them one, "
+                       "and leave out `damage_width`, which lets them soften");
+    if (problem.bond_damping && options.integrator == ParticleIntegrator::del_exact)
+      throw InputError("<integrator>",
+                       "\"del_exact\" has no damping of bonds; take \"be_reflect\", \"mid_reflectT\" or "
+                       "\"leapfrog\", or leave out `damping_time`");
     takes_breaks = !problem.servo && may_take_breaks();
     takes_collisions = !problem.servo && may_take_collisions();
     if (problem.servo) servo_ways = problem.servo->ways();
@@ -81,6 +90,7 @@ struct BondedParticlesSolver::Implementation {
   bool is_collision(const ParticleLedger& before, const ParticleStep& step) const;
   double loss_by_implicit_step(const stepping::State& from, const ParticleStep& step) const;
   void restore_bonds(const std::vector<char>& broken);
+  void corrode(const stepping::State& from, double time, double dt, ParticleStep& step);
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
                     bool last_try);
   void take_parts(int parts, bool last_try, std::vector<ParticleStep>& states);
@@ -117,10 +127,8 @@ struct BondedParticlesSolver::Implementation {
 
 /// Gives bonds back what they were at the newest state.
 void BondedParticlesSolver::Implementation::restore_bonds(const std::vector<char>& broken) {
-  if (problem.softens())
-    set_internal(problem, history.newest().internal);
-  else
-    problem.bonds->set_broken(broken);
+  if (!problem.softens()) problem.bonds->set_broken(broken);
+  set_internal(problem, history.newest().internal);
 }
 
 /// Spheres that come deep into each other may come out on the other side.
@@ -143,6 +151,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
     ParticleStep step = take_sub_steps(from, before, time, dt, refinement);
     if (step.done || step.interrupted || refinement == most) return step;
     restore_bonds(broken_before);
+    set_internal(problem, from.internal);
   }
 }
 
@@ -165,21 +174,24 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
   warn_of_overlap(problem, deepest);
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
-  std::array<double, 5> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction,
-                             outcome.dissipated_damping};
+  std::array<double, 6> sums{
+      outcome.external_work,       outcome.bond_work,          broken,
+      outcome.dissipated_friction, outcome.dissipated_damping, outcome.dissipated_bonds};
   step.u.layout().comm->sum(sums);
   step.ledger = measure(problem, step.u, step.v, implicit_steps.contact_energy(step.u));
   step.ledger.external_work = before.external_work + sums[0];
   step.ledger.broken = before.broken + sums[2];
   step.ledger.dissipated_friction = before.dissipated_friction + sums[3];
   step.ledger.dissipated_damping = before.dissipated_damping + sums[4];
+  step.ledger.dissipated_bonds = before.dissipated_bonds + sums[5];
   step.ledger.dissipated_integrator = before.dissipated_integrator + sums[1] -
                                       (step.ledger.elastic - before.elastic) -
-                                      (step.ledger.barrier - before.barrier) - sums[2];
+                                      (step.ledger.barrier - before.barrier) - sums[2] - sums[5];
   step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
   std::vector<double> gradient(step.v.owned().size(), 0.0);
   problem.bonds->take_at(potentials::BondPotential::At::end);
   problem.bonds->add_gradient(step.u.local(), 1, gradient);
+  explicit_steps->add_damping_gradient(step.u, step.v, time, dt, gradient);
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
@@ -289,9 +301,28 @@ ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::
 ParticleStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
                                                          const ParticleLedger& before, double time, double dt,
                                                          bool last_try) {
-  if (switches) return take_either(from, before, time, dt, last_try);
-  return is_leapfrog() ? take_explicit(from, before, time, dt)
-                       : implicit_steps.take(from, before, time, dt, last_try ? 1 : options.max_broken_share);
+  set_internal(problem, from.internal);
+  ParticleStep step =
+      switches        ? take_either(from, before, time, dt, last_try)
+      : is_leapfrog() ? take_explicit(from, before, time, dt)
+                      : implicit_steps.take(from, before, time, dt, last_try ? 1 : options.max_broken_share);
+  if (step.done && problem.corrodes()) corrode(from, time, dt, step);
+  return step;
+}
+
+/// Shrinks bonds by what they bear at the end of a step, which costs their energy there, and severs those
+/// that come to their strength.
+void BondedParticlesSolver::Implementation::corrode(const stepping::State& from, double time, double dt,
+                                                    ParticleStep& step) {
+  const auto u = step.u.local();
+  ShrunkSections sections = shrunk_sections(problem, from.internal, u, dt);
+  const auto broken = break_by_tension(problem, sections.failed, u, time);
+  step.broken.insert(step.broken.end(), broken.begin(), broken.end());
+  step.internal = std::move(sections.shares);
+  set_internal(problem, step.internal);
+  const double elastic = step.u.layout().comm->sum(problem.bonds->stored_energy(u));
+  step.ledger.broken += step.ledger.elastic - elastic;
+  step.ledger.elastic = elastic;
 }
 
 BondedParticlesSolver::BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options)

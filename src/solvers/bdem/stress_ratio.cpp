@@ -11,7 +11,7 @@ using potentials::BondForces;
 
 /// The terms of the stresses at the rim of the section over the forces that they are of.
 BondForces stress_per_force(const BondedParticles& problem, LocalIndex bond) {
-  const double r = problem.bonds->material().section_radius[bond], area = std::numbers::pi * r * r,
+  const double r = problem.bonds->section_radius(bond), area = std::numbers::pi * r * r,
                inertia = area * r * r / 4, moments = problem.bonds->form(bond).stress_moments();
   return {1 / area, 1 / area, moments * r / (2 * inertia), moments * r / inertia};
 }

@@ -21,10 +21,12 @@ struct Particle {
 using BondVector = Eigen::Matrix<double, 14, 1>;
 using BondMatrix = Eigen::Matrix<double, 14, 14>;
 
-/// A bond at rest.
+/// The shape in which a bond exerts nothing.
 struct BondShape {
-  double length = 0;     ///< l0, of the centre line [m]
-  Eigen::Matrix3d frame; ///< R0: row 0 is the direction d0 from i to j, rows 1 and 2 are axes of bending
+  double length = 0;         ///< l0, of the centre line [m]
+  Eigen::Matrix3d frame;     ///< R0: row 0 is the axis of twist, rows 1 and 2 are those of bending, at rest
+  Eigen::Vector3d direction; ///< d0, that of row 0 in a bond at rest
+  Eigen::Vector3d turn = Eigen::Vector3d::Zero(); ///< t0, of the ends against each other
 };
 
 /// The shape of a bond with a centre line from p_i to p_j. @pre the points differ.
@@ -66,8 +68,8 @@ BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double 
 
 /// V = 1/2 k_n (L - l0)^2 + k_t l0^2 f(n . D) + 1/2 t' K t [J]: L and n are length and direction of the
 /// centre line, D = R(q_i + s q_j) d0 is the rest direction turned by the mean rotation, f is that of
-/// ShearEnergy, t = 2 s R0 G_l(q_j) q_i the relative rotation of the ends (for small angles its vector, in
-/// the frame at rest), K = diag(twist, bend, bend), s the sign of q_i . q_j.
+/// ShearEnergy, t = 2 s R0 G_l(q_j) q_i - t0 the relative rotation of the ends (for small angles its vector,
+/// in the frame at rest), K = diag(twist, bend, bend), s the sign of q_i . q_j.
 double bond_energy(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
                    const Particle& j);
 
@@ -82,6 +84,17 @@ struct BondDerivatives {
 };
 BondDerivatives bond_derivatives(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
                                  const Particle& j);
+
+/// The shape of a bond that exerts nothing where its ends are at i and j: its length L, g = R(q_i + s q_j)' n
+/// and t + t0, which rigid motions leave as they are. By ShearEnergy::smooth its energy is that of the
+/// distance of these strains from those of other ends, 1/2 k_n dL^2 + 1/2 k_t l0^2 |dg|^2 + 1/2 dt' K dt.
+BondShape bond_shape_at(const BondShape& shape, const Particle& i, const Particle& j);
+
+/// Gradients of the strains (L, g, t); those by a quaternion are orthogonal to it.
+using BondStrainGradients = Eigen::Matrix<double, 14, 7>;
+BondStrainGradients bond_strain_gradients(const BondShape& shape, const Particle& i, const Particle& j);
+/// What these strains are multiplied by in that energy: k_n, three times k_t l0^2, and K.
+Eigen::Matrix<double, 7, 1> strain_stiffness(const BondStiffness& stiffness);
 
 /// Forces and moments that a bond transmits.
 struct BondForces {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "recoil/particles/distributed_particles.hpp"
@@ -29,6 +30,8 @@ struct BondMaterial {
   std::vector<double> poisson_ratio;  ///< nu; G = E / (2 (1 + nu))
   std::vector<double> section_radius; ///< [m]
   std::vector<BondForm> form = {};    ///< empty: the default of all
+  /// tau [s], on all ranks or none (bond_damping.hpp).
+  std::optional<std::vector<double>> damping_time = std::nullopt;
 };
 
 /// Energy of all bonds, each times its integrity: 1 of a sound bond, 0 of one that is severed, and between
@@ -80,6 +83,13 @@ public:
   BondForm form(LocalIndex bond) const { return material_.form.empty() ? BondForm{} : material_.form[bond]; }
   const BondShape& shape(LocalIndex bond) const { return shapes_[bond]; }
   const BondStiffness& stiffness(LocalIndex bond) const { return stiffness_[bond]; }
+  /// Of the section now [m].
+  double section_radius(LocalIndex bond) const {
+    return section_share_.empty() ? material_.section_radius[bond]
+                                  : section_share_[bond] * material_.section_radius[bond];
+  }
+  /// Makes the radius of a section this share of what the material says; all ranks that hold a bond must.
+  void set_section_share(LocalIndex bond, double share);
   /// Whether a bond counts as broken; one that softens still acts then.
   bool is_broken(LocalIndex bond) const { return broken_[bond] != 0; }
   /// Severs a bond; all ranks that hold it must.
@@ -107,6 +117,10 @@ public:
   BondForces forces_of(LocalIndex bond, std::span<const double> u) const;
   /// Gradients of these by the unknowns of its ends, in the order of BondForces.
   Eigen::Matrix<double, 12, 4> force_gradients_of(LocalIndex bond, std::span<const double> u) const;
+  /// The stiffness that it has left.
+  BondStiffness acting_stiffness(LocalIndex bond) const;
+  /// The derivatives of acting_stiffness() by E, nu and the integrity.
+  std::array<BondStiffness, 3> acting_by_constants(LocalIndex bond) const;
   /// Derivatives of the forces of a bond by its E and by its nu.
   std::array<BondForces, 2> forces_by_moduli(LocalIndex bond, std::span<const double> u) const;
 
@@ -114,9 +128,8 @@ private:
   class Places;
   template <class Act>
   void for_acting(Act act) const;
-  BondStiffness acting_stiffness(LocalIndex bond) const;
+  BondStiffness stiffness_of_moduli(LocalIndex bond, double E, double G) const;
   std::array<BondStiffness, 2> stiffness_by_moduli(LocalIndex bond) const;
-  std::array<BondStiffness, 3> acting_by_constants(LocalIndex bond) const;
   void add_transported_product(const Places& places, std::span<const double> x, double factor,
                                std::span<double> y) const;
 
@@ -124,6 +137,7 @@ private:
   BondMaterial material_;
   std::vector<BondShape> shapes_;
   std::vector<BondStiffness> stiffness_;
+  std::vector<double> section_share_; ///< empty: all are whole
   std::vector<double> integrity_;
   std::vector<char> broken_;
   At at_ = At::end;

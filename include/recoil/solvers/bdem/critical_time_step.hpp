@@ -9,11 +9,16 @@ namespace recoil::solvers {
 /// Bloch matrices of M^-1 V'' have, with rotations, in an hcp lattice of equal spheres in touch with nu = 0.3
 /// (10.3 if particles did not rotate). A shear correction kappa above 1 multiplies lambda by kappa, more than
 /// it can raise an eigenvalue. Bonds much longer than the particles are wide (k_t l0^2 / I above that of
-/// spheres in touch) are stiffer against rotation, and T is too large there. Not collective.
+/// spheres in touch) are stiffer against rotation, and T is too large there. Of a bond with the damping time
+/// tau, whose rates are those of the last sub-step, it is T^2 / (tau + sqrt(tau^2 + T^2)). Not collective.
 double critical_time_step(const BondedParticles& problem, LocalIndex bond);
 
 /// The smallest of all bonds, infinite without any. Collective.
 double bond_time_step(const BondedParticles& problem);
+
+/// 2 / sqrt(lambda) of the largest eigenvalue lambda that bonds give M^-1 times the Hessian of V + D, D their
+/// damping in steps of length dt, infinite without any. Collective.
+double bond_time_scale(const BondedParticles& problem, double dt);
 
 /// The critical time step of leapfrog by contact, infinite without: T = 0.17 t_c, t_c = pi / sqrt(lambda) the
 /// time that two spheres touch which hit each other, lambda = k max(1 / m_1 + 1 / m_2, n / (4 m_1)), k the

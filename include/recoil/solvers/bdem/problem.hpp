@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 
+#include "recoil/potentials/bonds/bond_damping.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/potentials/spheres/sphere_damping.hpp"
 #include "recoil/potentials/spheres/sphere_potentials.hpp"
@@ -23,6 +24,12 @@ struct BondStrength {
   std::vector<double> tensile, shear; ///< [Pa]
   std::vector<double> tan_friction;   ///< tangent of the friction angle of the section
   std::vector<char> separate_terms;   ///< each of the four terms alone against its strength, not their sums
+};
+
+/// How sections of bonds shrink under tension (stress_corrosion.hpp), one entry per bond of this rank.
+struct StressCorrosion {
+  std::vector<double> rate; ///< beta_1 [m/s]; 0: does not
+  std::vector<double> exponent, threshold;
 };
 
 using potentials::particle_mass;
@@ -45,6 +52,8 @@ struct BondedParticles {
   /// With a strength: over which range of stress over strength bonds soften (docs/bonded_particles.md); 0:
   /// they are brittle.
   double damage_width = 0;
+  /// With a strength: bonds that shrink; on all ranks or none.
+  std::optional<StressCorrosion> corrosion;
   /// One flag per component of the tangent vectors of owned particles and ghosts: does not follow forces.
   std::vector<char> prescribed;
   /// Moves the prescribed particles, ghosts too, to where they are at a time [s]; may be empty.
@@ -54,14 +63,16 @@ struct BondedParticles {
 
   // What the terms are; null where there are none.
   potentials::BondPotential* bonds = nullptr;
-  std::unique_ptr<potentials::SphereContact> contact; ///< null: particles pass through each other
+  potentials::BondDampingPotential* bond_damping = nullptr; ///< of bonds with a damping time
+  std::unique_ptr<potentials::SphereContact> contact;       ///< null: particles pass through each other
   potentials::SphereBarrierPotential* barrier = nullptr;
   potentials::SphereFrictionPotential* friction = nullptr;
   potentials::SphereDampingPotential* damping = nullptr; ///< of contacts with a restitution below 1
 
   std::unique_ptr<Servo> servo; ///< planes of `contact` that hold a force; null: none does
 
-  /// Makes `potential` the only term. @pre there is no contact yet.
+  /// Makes `potential` the only term, but for the damping that its bonds may have. @pre there is no contact
+  /// yet.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
   /// Adds barrier and friction of spheres: at most once, after set_bonds(), the masses and the flags of what
   /// is prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential;
@@ -81,6 +92,7 @@ struct BondedParticles {
   /// contact. Collective.
   void begin_contact(double time, double dt, std::span<const double> u) const;
   bool softens() const { return damage_width > 0; }
+  bool corrodes() const { return corrosion.has_value(); }
   double inertia(LocalIndex particle) const {
     const double r = particles->radii[particle];
     return 0.4 * mass[particle] * r * r;

@@ -13,7 +13,8 @@
 /// a logistic curve of width w (BondedParticles::damage_width), 1 at kappa = 0, and r = 1e-6 what is left of
 /// a severed bond, so that pieces at rest have one place to be. The internal variables of states are kappa of
 /// all bonds of a rank and, with contact, after these the least distances [m] of their ends, which are of use
-/// from kappa = 1 on (SphereContact::separate). All ranks that hold a bond have the same numbers.
+/// from kappa = 1 on (SphereContact::separate); those of bonds that corrode are in stress_corrosion.hpp. All
+/// ranks that hold a bond have the same numbers.
 namespace recoil::solvers {
 
 /// 1 - d, and its derivative by kappa.
@@ -23,13 +24,13 @@ double integrity_slope(double kappa, double width);
 /// Gives all bonds of this rank their integrity; they count as broken from kappa = 1 on.
 void set_damage(potentials::BondPotential& bonds, std::span<const double> kappa, double width);
 
-/// The internal variables of a body that nothing has pulled at; none without softening.
+/// The internal variables of a body that nothing has pulled at; none without softening and corrosion.
 std::vector<double> sound_internal(const BondedParticles& problem);
 /// kappa among internal variables.
 inline std::span<const double> damage_of(const BondedParticles& problem, std::span<const double> internal) {
   return internal.first(problem.softens() ? problem.particles->bonds.size() : 0);
 }
-/// Gives bonds their integrity and contact the least distances of their ends.
+/// Gives bonds their integrity and contact the least distances of their ends, or bonds their sections.
 void set_internal(const BondedParticles& problem, std::span<const double> internal);
 
 /// The change of bond_integrity and, with contact, of bond_distance [m] at the start of a step where the

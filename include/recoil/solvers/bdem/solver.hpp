@@ -56,7 +56,8 @@ struct BrokenBond {
 };
 
 /// Energies [J] and momenta of a run: kinetic + elastic + barrier - (initial sum) = external_work - broken -
-/// dissipated_friction - dissipated_damping - dissipated_integrator, up to the residual of Newton's method.
+/// dissipated_friction - dissipated_damping - dissipated_bonds - dissipated_integrator, up to the residual of
+/// Newton's method.
 struct ParticleLedger {
   double kinetic = 0, elastic = 0;
   double barrier = 0;       ///< of contact: of the barrier, or of leapfrog's penalty
@@ -64,6 +65,7 @@ struct ParticleLedger {
   double broken = 0;        ///< elastic energy of bonds when they broke, or that they lost as they softened
   double dissipated_friction = 0;
   double dissipated_damping = 0; ///< of contacts
+  double dissipated_bonds = 0;   ///< by the damping of bonds
   double dissipated_integrator = 0;
   std::array<double, 3> linear_momentum{}, angular_momentum{}; ///< [kg m/s], [kg m^2/s] about the origin
 
@@ -77,6 +79,7 @@ struct ParticleLedger {
          {"broken", &ParticleLedger::broken},
          {"dissipated_friction", &ParticleLedger::dissipated_friction},
          {"dissipated_damping", &ParticleLedger::dissipated_damping},
+         {"dissipated_bonds", &ParticleLedger::dissipated_bonds},
          {"dissipated_integrator", &ParticleLedger::dissipated_integrator}});
   }
 };
@@ -90,7 +93,8 @@ struct ParticleLedger {
 class BondedParticlesSolver final : public stepping::Solver {
 public:
   /// Starts from the positions of the particles, at rest, with the law of contact of the options.
-  /// @throws InputError for bonds that soften without a strength, or with leapfrog.
+  /// @throws InputError for bonds that soften without a strength, or with leapfrog, and for damped ones with
+  /// del_exact.
   BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options);
   ~BondedParticlesSolver() override;
   BondedParticlesSolver(BondedParticlesSolver&&) noexcept;

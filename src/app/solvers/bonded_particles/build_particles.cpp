@@ -159,6 +159,17 @@ BondMaterialEntry build_bonds(const Item& entry) {
     material.strength_radius = entry["strength_radius"].number();
   }
   material.section = entry["section"].number();
+  material.damping_time = entry["damping_time"].number();
+  if (entry.has("stress_corrosion")) {
+    const Item corrosion = entry["stress_corrosion"];
+    for (const char* name : {"rate", "exponent"})
+      if (!corrosion.has(name))
+        corrosion.fail("needs `rate` and `exponent`; `" + std::string(name) + "` is missing");
+    if (!material.tensile_strength)
+      corrosion.fail("brings bonds to their `tensile_strength`, which is missing");
+    material.stress_corrosion = {corrosion["rate"].number(), corrosion["exponent"].number(),
+                                 corrosion.has("threshold") ? corrosion["threshold"].number() : 0};
+  }
   if (entry.has("shear_correction")) material.form.shear_correction = entry["shear_correction"].number();
   if (entry.has("shear_energy") && entry["shear_energy"].text() == "angle")
     material.form.shear_energy = potentials::ShearEnergy::angle;
@@ -361,6 +372,25 @@ void check_damage(const Item& root, const Scene& scene) {
                "\"be_reflect\" or \"mid_reflectT\", or leave this out");
 }
 
+/// Sections that shrink belong to bonds that break at once.
+void check_corrosion(const Item& root, const Scene& scene) {
+  if (particles_of(scene).solver.damage_width > 0 && corrodes(scene))
+    root["solver"]["bonded_particles"]["damage_width"].fail(
+        "softens bonds, and a material has a `stress_corrosion`, under which they break at once; leave one "
+        "of both out");
+}
+
+/// Damping of bonds in steps that know none.
+void check_bond_damping(const Item& root, const Scene& scene) {
+  const bool damped = std::ranges::any_of(
+      particles_of(scene).materials, [](const BondMaterialEntry& entry) { return entry.damping_time > 0; });
+  if (damped && scene.time.kind == TimeKind::dynamic &&
+      particles_of(scene).solver.integrator == solvers::ParticleIntegrator::del_exact)
+    root["solver"]["bonded_particles"]["integrator"].fail(
+        "has no damping of bonds, and a material has a `damping_time`; take \"be_reflect\", "
+        "\"mid_reflectT\" or \"leapfrog\", or leave it out");
+}
+
 bool is_explicit(const Scene& scene) {
   return scene.time.kind == TimeKind::dynamic &&
          particles_of(scene).solver.integrator == solvers::ParticleIntegrator::leapfrog;
@@ -447,6 +477,8 @@ void build_particles(const Item& root, Scene& scene) {
   check_values(root, scene);
   check_contact(root, scene);
   check_damage(root, scene);
+  check_bond_damping(root, scene);
+  check_corrosion(root, scene);
   check_breaking(root, scene);
   check_integrator(root, scene);
   check_sudden_breaking(root, scene);

@@ -273,6 +273,37 @@ constexpr Key particles[] = {
      .fallback = "1",
      .range = positive,
      .doc = "`BondedParticles`: radius of the round section of bonds over the mean radius of their ends."},
+    {.pattern = "/materials/*/damping_time",
+     .types = number,
+     .fallback = "0",
+     .range = non_negative,
+     .unit = "s",
+     .doc = "`BondedParticles`: bonds resist the rates of their stretch, shear, bending and twist with this "
+            "time times their stiffness against these; modes of the circular frequency w have "
+            "w `damping_time`/2 of their critical damping, and rigid motions none. 0: bonds are elastic "
+            "(docs/bonded_particles.md, Damping of bonds). Not with `del_exact`."},
+    {.pattern = "/materials/*/stress_corrosion",
+     .types = object,
+     .implied = "none",
+     .doc = "`BondedParticles`: the radius of a bond falls under tension, with the rate `rate` "
+            "exp(`exponent` sigma/`tensile_strength`), until it breaks (docs/bonded_particles.md, Strength "
+            "that falls with time). Not with `damage_width`."},
+    {.pattern = "/materials/*/stress_corrosion/rate",
+     .types = number,
+     .implied = "none",
+     .range = positive,
+     .unit = "m/s",
+     .doc = "Of the radius, extrapolated to no stress."},
+    {.pattern = "/materials/*/stress_corrosion/exponent",
+     .types = number,
+     .implied = "none",
+     .range = from_to(0, 1000),
+     .doc = "By which its logarithm grows from no stress to the strength."},
+    {.pattern = "/materials/*/stress_corrosion/threshold",
+     .types = number,
+     .implied = "`0`",
+     .range = {0, 1, false, true},
+     .doc = "Stress over strength up to which nothing happens."},
     {.pattern = "/materials/*/shear_correction",
      .types = number,
      .implied = "`1`",
@@ -358,8 +389,7 @@ constexpr AbsentKey absent[] = {
     {"/geometry/*/{volume_selection,surface_selection,point_selection}/*/boundary_only",
      "leave it out: all particles of a body take part"},
     {"/materials/*/{id,lambda,mu}", "take `body`, `E`, `nu`, `rho`"},
-    {"/materials/*/{phi,psi}",
-     "leave it out: bonds have no damping of their own; \"be_reflect\" damps by its steps"},
+    {"/materials/*/{phi,psi}", "leave it out: the damping of bonds is `damping_time`"},
     {"/materials/*/plane", "leave it out: bonded particles live in 3D"},
     {"/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,rest_pressure_boundary,"
      "pressure_boundary}",
@@ -391,6 +421,7 @@ constexpr OptionKey options[] = {
     {"explicit_share", "/solver/bonded_particles/explicit_share"},
     {"integrator", "/solver/bonded_particles/integrator"},
     {"max_broken_share", "/solver/bonded_particles/max_broken_share"},
+    {"stress_corrosion", "/materials/*/stress_corrosion"},
     {"sudden_breaking", "/solver/bonded_particles/sudden_breaking"},
 };
 

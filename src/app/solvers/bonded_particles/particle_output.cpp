@@ -108,6 +108,12 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
       stress_ratio_.push_back(solver_->history().newest().internal[bond]);
     fields.push_back({"stress_ratio", 1, &bonds_, stress_ratio_, io::Centre::cell, true});
   }
+  if (solver_->problem().corrodes()) {
+    section_share_.clear();
+    for (const LocalIndex bond : counted_)
+      section_share_.push_back(solver_->history().newest().internal[bond]);
+    fields.push_back({"section_share", 1, &bonds_, section_share_, io::Centre::cell, true});
+  }
   return fields;
 }
 
@@ -130,6 +136,8 @@ void ParticleOutput::restore(const FieldReader& read) {
 }
 
 std::vector<double> ParticleOutput::internal(const FieldReader& read) const {
+  if (solver_->problem().corrodes())
+    return particles::complete_bond_values(particles(), read("section_share", bonds_));
   if (!solver_->problem().softens()) return {};
   std::vector<double> all = particles::complete_bond_values(particles(), read("stress_ratio", bonds_));
   if (!solver_->problem().contact) return all;

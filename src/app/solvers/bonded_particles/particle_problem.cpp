@@ -237,6 +237,18 @@ solvers::BondStrength strength_of(const Scene& scene, const potentials::BondPote
   return strength;
 }
 
+solvers::StressCorrosion corrosion_of(const Scene& scene, const DistributedParticles& particles) {
+  solvers::StressCorrosion corrosion;
+  for (const auto& [a, b, id] : particles.bonds) {
+    const auto entry = find_bond_material(scene, particles.body_names[particles.body[a]])
+                           ->stress_corrosion.value_or(StressCorrosionEntry{});
+    corrosion.rate.push_back(entry.rate);
+    corrosion.exponent.push_back(entry.exponent);
+    corrosion.threshold.push_back(entry.threshold);
+  }
+  return corrosion;
+}
+
 /// Collective: a rank may have no bond with a strength of its own.
 bool can_break(const parallel::Communicator& comm, const Scene& scene,
                const DistributedParticles& particles) {
@@ -257,12 +269,16 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
   std::vector<double> moduli;
   for (const std::string& body : particles.body_names) moduli.push_back(bond_modulus(scene, body));
   potentials::BondMaterial bonds;
+  if (std::ranges::any_of(particles_of(scene).materials,
+                          [](const BondMaterialEntry& material) { return material.damping_time > 0; }))
+    bonds.damping_time.emplace();
   for (const auto& [a, b, id] : particles.bonds) {
     const BondMaterialEntry& material = *find_bond_material(scene, particles.body_names[particles.body[a]]);
     bonds.young_modulus.push_back(moduli[particles.body[a]]);
     bonds.poisson_ratio.push_back(material.nu);
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
     bonds.form.push_back(material.form);
+    if (bonds.damping_time) bonds.damping_time->push_back(material.damping_time);
   }
   for (std::size_t bond = 0; bond < particles.bond_constants.size(); ++bond) {
     const particles::BondConstants& own = particles.bond_constants[bond];
@@ -274,6 +290,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
                            particles.volumes[k]);
   for (std::size_t i = 0; i < scene.gravity.size(); ++i) problem.gravity[Eigen::Index(i)] = scene.gravity[i];
+  if (corrodes(scene)) problem.corrosion = corrosion_of(scene, particles);
   if (can_break(comm, scene, particles)) problem.strength = strength_of(scene, *problem.bonds);
   problem.damage_width = particles_of(scene).solver.damage_width;
   problem.prescribed.assign(6 * particles.ids.size(), 0);

@@ -27,6 +27,12 @@ double ServoEntry::force_at(double time) const {
   return value;
 }
 
+bool corrodes(const Scene& scene) {
+  return std::ranges::any_of(particles_of(scene).materials, [](const BondMaterialEntry& entry) {
+    return entry.stress_corrosion.has_value();
+  });
+}
+
 const BondMaterialEntry* find_bond_material(const Scene& scene, const std::string& body) {
   const BondMaterialEntry* found = nullptr;
   for (const BondMaterialEntry& entry : particles_of(scene).materials)

@@ -205,6 +205,11 @@ void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) 
     at.fail(at.experiment.where, "scene",
             scene.file.string() + " has boundary_conditions/servo_planes, whose ways are not differentiated; "
                                   "prescribe them by `obstacle_displacements`");
+  if (corrodes(scene))
+    at.fail(at.experiment.where, "scene",
+            scene.file.string() + " has a material with `stress_corrosion`, which has no derivative: bonds "
+                                  "break at once in it; leave it out, or let bonds soften by "
+                                  "solver/bonded_particles/damage_width");
   using solvers::ParticleIntegrator;
   const ParticleIntegrator integrator = particles_of(scene).solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator != ParticleIntegrator::be_reflect &&

@@ -80,15 +80,15 @@ ParameterKind per_bond(const char* name, const char* unit, const ParticleActions
           .on_particles = &actions};
 }
 
-ParameterKind strength(const char* name, const char* doc, const ParticleActions& actions) {
+ParameterKind of_materials(const char* name, const char* unit, const char* doc,
+                           const ParticleActions& actions) {
   return {.name = name,
-          .unit = "Pa",
+          .unit = unit,
           .takes = {"body", "per"},
           .per = {Per::global, Per::body},
           .range = positive,
           .doc = doc,
           .constant = name,
-          .is_strength = true,
           .check =
               [](const ExperimentScene& at, const ParameterSpec& parameter) {
                 at.fail(parameter,
@@ -98,6 +98,12 @@ ParameterKind strength(const char* name, const char* doc, const ParticleActions&
               },
           .by_dimension = {},
           .on_particles = &actions};
+}
+
+ParameterKind strength(const char* name, const char* doc, const ParticleActions& actions) {
+  ParameterKind kind = of_materials(name, "Pa", doc, actions);
+  kind.is_strength = true;
+  return kind;
 }
 
 } // namespace
@@ -133,6 +139,8 @@ std::vector<ParameterKind> bond_constants_parameters() {
                "Weibull factor times the value, or, per bond, the value itself.",
                bond_tensile_strength),
       strength("shear_strength", "`shear_strength`, likewise.", bond_shear_strength),
+      of_materials("damping_time", "s", "`damping_time` of bonded particles, in materials that have one.",
+                   bond_damping_time),
       per_bond("young_modulus", "Pa", young_modulus_per_bond),
       per_bond("poisson_ratio", nullptr, poisson_ratio_per_bond),
       per_bond("tensile_strength", "Pa", tensile_strength_per_bond),

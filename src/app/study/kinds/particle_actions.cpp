@@ -129,6 +129,19 @@ void strength_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
   }
 }
 
+// Damping.
+
+void check_bond_damping(const ExperimentScene& at, const ParameterSpec& parameter) {
+  check_bodies_of_particles(at, parameter);
+  for (const ParticleBody& body : particles_of(at.scene).bodies) {
+    const BondMaterialEntry& material = *find_bond_material(at.scene, body.body);
+    if (parameter.takes_body(body.body) && material.damping_time == 0)
+      at.fail(parameter, "the material of body '" + body.body + "' at " + material.where +
+                             " has no `damping_time` that could be replaced; give it one above 0, or say "
+                             "which `body` is meant");
+  }
+}
+
 /// Spins without a centre turn bodies about their common centre of mass, which moves with their densities.
 void check_particle_density(const ExperimentScene& at, const ParameterSpec& parameter) {
   check_bodies_of_particles(at, parameter);
@@ -410,6 +423,11 @@ const ParticleActions bond_shear_strength{
     .quantities = {solvers::shear_strength},
     .weights = strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>,
     .of_bond = &BondConstants::shear_strength};
+const ParticleActions bond_damping_time{check_bond_damping,
+                                        apply_to_bonds<&BondMaterialEntry::damping_time>,
+                                        write_bonds,
+                                        {potentials::damping_time_of_bonds},
+                                        bond_weights<one>};
 const ParticleActions particle_density{check_particle_density,
                                        apply_to_bonds<&BondMaterialEntry::rho>,
                                        write_bonds,

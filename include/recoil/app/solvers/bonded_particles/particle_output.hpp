@@ -52,7 +52,7 @@ private:
   io::BlockLayout nodes_, bonds_;
   std::vector<double> broken_at_, broken_by_; ///< of counted bonds
   std::vector<double> rank_, broken_, least_distance_, displacement_, orientation_, velocity_, spin_, sigma_,
-      tau_, fragment_, stress_ratio_, damage_, coordination_;
+      tau_, fragment_, stress_ratio_, section_share_, damage_, coordination_;
 };
 
 } // namespace recoil::app

@@ -42,6 +42,12 @@ struct ParticleBody {
   }
 };
 
+/// `materials/*/stress_corrosion`: sections of bonds that shrink under tension.
+struct StressCorrosionEntry {
+  double rate = 0, exponent = 0; ///< [m/s] at no stress; per unit of stress over strength
+  double threshold = 0;          ///< of stress over strength
+};
+
 /// A material of bonds (`materials/*` of type BondedParticles).
 struct BondMaterialEntry {
   std::vector<std::string> bodies; ///< empty: all
@@ -54,6 +60,8 @@ struct BondMaterialEntry {
   int strength_seed = 0;
   std::optional<double> strength_radius; ///< of the bonds that have these strengths [m]; none: all of them
   double section = 1;                    ///< radius of bonds over the mean radius of their ends
+  double damping_time = 0;               ///< tau of their viscosity [s]
+  std::optional<StressCorrosionEntry> stress_corrosion;
   potentials::BondForm form;
   std::string where;
 };
@@ -144,6 +152,9 @@ struct BondedScene : SolverSceneOf<BondedScene> {
 /// @pre the scene is of bonded particles.
 inline BondedScene& particles_of(Scene& scene) { return part_of<BondedScene>(scene); }
 inline const BondedScene& particles_of(const Scene& scene) { return part_of<BondedScene>(scene); }
+
+/// Whether bonds of a material shrink.
+bool corrodes(const Scene& scene);
 
 /// The bonds of a body: the last entry that names it or all; nullptr if none does.
 const BondMaterialEntry* find_bond_material(const Scene& scene, const std::string& body);

@@ -60,7 +60,7 @@ struct ParticleActions {
 // The actions that rows of the table of kinds name.
 extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_density, particle_gravity,
     particle_displacement, particle_velocity, particle_spin, particle_motion, force_on_particles,
-    particle_friction, bond_tensile_strength, bond_shear_strength;
+    particle_friction, bond_tensile_strength, bond_shear_strength, bond_damping_time;
 
 /// How the values of a parameter act; nullptr: bonded particles do not have it.
 const ParticleActions* particle_actions_of(const ParameterSpec& parameter);
