@@ -201,8 +201,6 @@ class State:
         contact = scene.get("contact", {})
         if contact.pop("periodic", False):
             self.left_out.append(("/contact/periodic", "contact with the next cell", "not built: bodies touch those of their own cell"))
-        if contact.get("adhesion", {}).pop("tangential_adhesion_coefficient", 0):
-            self.left_out.append(("/contact/adhesion/tangential_adhesion_coefficient", "friction of adhesion", "not built"))
         if contact.pop("use_convergent_formulation", False):
             contact.update(use_area_weighting=True, use_improved_max_operator=True, use_physical_barrier=True)
         folder = os.path.join(self.output, "scenes")

@@ -205,7 +205,7 @@ void IncrementalPotential<dim>::assemble_at_rest() {
   potentials::StepContext at_rest = context_;
   at_rest.previous = rest.local();
   for (const Term<dim>& term : problem_.terms) {
-    if (term.accounting != Accounting::dissipation || term.potential.get() == problem_.friction) continue;
+    if (term.accounting != Accounting::dissipation || term.of_surfaces) continue;
     term.potential->begin_step(at_rest);
     term.potential->add_hessian(rest.local(), scale_, projection, sink);
     term.potential->begin_step(context_);

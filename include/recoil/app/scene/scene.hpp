@@ -217,6 +217,8 @@ struct ContactSpec {
   bool adhesion_enabled = false;
   double adhesion_peak = 1e-3, adhesion_reach = 1e-2; ///< distances of the largest force, of none [m]
   std::optional<double> adhesion_strength;            ///< there with adhesion
+  std::optional<double> tangential_adhesion;          ///< coefficient
+  double epsa = 1e-3;                                 ///< [m/s]
   std::optional<double> barrier_stiffness;            ///< empty = adaptive
   double initial_barrier_stiffness = 1;
   int friction_iterations = 1;         ///< -1 until converged, 0 no friction

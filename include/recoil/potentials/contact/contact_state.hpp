@@ -15,7 +15,8 @@ struct ContactParameters {
   double dhat = 1e-3; ///< [m]
   BarrierForm form = BarrierForm::plain;
   std::vector<Plane<dim>> planes;
-  double eps_v = 1e-3;           ///< speed below which friction is smoothed [m/s]
+  double eps_v = 1e-3;           ///< speed below which friction is smoothed; at which tangential
+                                 ///< adhesion is largest [m/s]
   FrictionCoefficients friction; ///< empty = no friction
 };
 
@@ -42,14 +43,20 @@ public:
   /// One vector per owned surface vertex, obstacles included.
   using Field = std::vector<Point>;
 
-  ContactState(std::unique_ptr<const surface::Surface<dim>> surface, ContactParameters<dim> parameters);
+  /// Obstacles are where those of `leader` are, unless it is null; it has the same surface, and must outlive
+  /// this.
+  ContactState(std::unique_ptr<const surface::Surface<dim>> surface, ContactParameters<dim> parameters,
+               const ContactState* leader = nullptr);
 
   const surface::Surface<dim>& surface() const { return *surface_; }
   const ContactParameters<dim>& parameters() const { return parameters_; }
   const Barrier<dim>& barrier() const { return barrier_; }
 
   /// Where the obstacles are: displacement from rest, dim entries per local obstacle vertex. Not collective.
-  std::span<const double> obstacle_displacement() const { return obstacle_displacement_; }
+  std::span<const double> obstacle_displacement() const {
+    return leader_ != nullptr ? leader_->obstacle_displacement() : obstacle_displacement_;
+  }
+  /// @pre There is no leader.
   void set_obstacle_displacement(std::vector<double> displacement);
 
   /// Brings the pairs up to date with (u, obstacles); cheap if nothing has moved. u has ghosts. All functions
@@ -121,6 +128,7 @@ private:
 
   std::unique_ptr<const surface::Surface<dim>> surface_;
   ContactParameters<dim> parameters_;
+  const ContactState* leader_;
   Barrier<dim> barrier_;
   ContactSearch<dim> search_;
   std::vector<double> obstacle_displacement_;

@@ -134,10 +134,15 @@ void add_adhesion(const Scene& scene, solvers::ElastodynamicsProblem<dim>& probl
                                                 .planes = of_contact.parameters().planes,
                                                 .friction = {}};
   parameters.form.adhesion_peak = contact.adhesion_peak;
+  if (contact.tangential_adhesion) {
+    parameters.eps_v = contact.epsa;
+    parameters.friction = {{tangential_adhesion_unit(scene) * *contact.tangential_adhesion},
+                           [](std::int32_t, std::int32_t) { return std::size_t{0}; }};
+  }
   problem.add_adhesion(std::make_unique<potentials::AdhesionPotential<dim>>(
-      of_contact,
       std::make_shared<potentials::ContactState<dim>>(
-          std::make_unique<const surface::Surface<dim>>(of_contact.surface()), std::move(parameters)),
+          std::make_unique<const surface::Surface<dim>>(of_contact.surface()), std::move(parameters),
+          &of_contact),
       *contact.adhesion_strength));
 }
 
