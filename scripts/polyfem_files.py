@@ -199,8 +199,6 @@ class State:
             for material in as_list(scene.get("materials")):
                 plane_stress_lame(material)
         contact = scene.get("contact", {})
-        if contact.pop("periodic", False):
-            self.left_out.append(("/contact/periodic", "contact with the next cell", "not built: bodies touch those of their own cell"))
         if contact.pop("use_convergent_formulation", False):
             contact.update(use_area_weighting=True, use_improved_max_operator=True, use_physical_barrier=True)
         folder = os.path.join(self.output, "scenes")

@@ -47,6 +47,10 @@ constexpr Key contact[] = {
      .range = positive,
      .unit = "m/s",
      .doc = "Sliding velocity below which friction is smoothed (statics: displacement)."},
+    {.pattern = "/contact/periodic",
+     .member = &bound<&Scene::contact, &ContactSpec::periodic>,
+     .doc = "Of a `periodic_boundary`: bodies touch those of the cells next to theirs, too; see [Periodic "
+            "cells](#periodic-cells). In the plain form of contact, without adhesion."},
     {.pattern = "/contact/use_convergent_formulation",
      .member = &bound<&Scene::contact, &ContactSpec::use_convergent_formulation>,
      .doc = "The barrier in d instead of d^2 (`conventions` \"polyfem\": in d^2), with the three parts "

@@ -96,6 +96,7 @@ void ContactState<dim>::add_to_nodes(const Field& field, double factor, std::spa
     if (node < 0) break; // obstacles follow the nodes
     Eigen::Map<Point>(g.data() + std::ptrdiff_t{dim} * node) += factor * field[v];
   }
+  surface_->add_to_ends(field, factor, g);
 }
 
 template <int dim>

@@ -179,7 +179,8 @@ void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projec
   assembler_.begin();
   if (with_contact) contact_matrix_->begin();
   std::optional<CondensedStencils<dim>> condensed_stencils;
-  if (with_contact && condensed_) condensed_stencils.emplace(*problem_.periodic, *contact_matrix_);
+  if (with_contact && condensed_)
+    condensed_stencils.emplace(*problem_.periodic, problem_.contact->surface(), *contact_matrix_);
   linalg::StencilSink* stencils = contact_matrix_.get();
   if (condensed_stencils) stencils = &*condensed_stencils;
   for (const Summand& summand : summands_)

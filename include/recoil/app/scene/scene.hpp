@@ -209,6 +209,7 @@ struct ContactSpec {
   double epsv = 1e-3; ///< [m/s]
   double friction_coefficient = 0;
   std::vector<FrictionPair> friction_pairs;
+  bool periodic = false; ///< with the cells next to a periodic one
   bool use_convergent_formulation = false;
   bool use_area_weighting = true, use_improved_max_operator = true,
        use_physical_barrier = true;                            ///< act only with it

@@ -95,13 +95,14 @@ public:
   /// True if any rank has terms of lagged friction.
   bool has_friction() const { return surface_->comm().sum(friction_.acts_here() ? 1.0 : 0.0) > 0; }
 
-  /// Displacements d of the nodes and `obstacle_motion` at the owned surface vertices. Not collective.
+  /// Displacements d of the nodes and `obstacle_motion` at the owned surface vertices. Collective where the
+  /// surface has copies, as is add_to_nodes().
   Field at_owned(std::span<const double> d, std::span<const double> obstacle_motion) const;
   /// Displacements of the nodes where obstacles stand still.
   Field at_owned(std::span<const double> d) const;
   /// Sums what ranks have at `vertices`.
   Field sum_at_owners(const surface::StencilVertices<dim>& vertices, std::vector<Point> field) const;
-  /// g += factor * field at the nodes of the owned surface vertices. Not collective.
+  /// g += factor * field at the nodes of the owned surface vertices.
   void add_to_nodes(const Field& field, double factor, std::span<double> g) const;
   /// This rank's share of field . (x - x_start) over obstacle vertices. Not collective.
   double obstacle_work(const Field& field) const;
