@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "fem/boundary_parts.hpp"
@@ -101,6 +104,8 @@ public:
 
   /// Collective.
   surface::SurfaceParts<dim> make() {
+    add_up_vertices();
+    if (dim == 3) add_up_edges();
     surface::SurfaceParts<dim> all = parts_;
     all.num_owned = parts_.num_owned * num_cells();
     add_vertices(all);
@@ -112,7 +117,7 @@ public:
     all.facet_sides = repeated(parts_.facet_sides);
     all.facet_orientations = repeated(parts_.facet_orientations);
     std::vector<char> repeats;
-    for (const auto& edge : parts_.edges) repeats.push_back(dim == 3 && lies_on_far_side(edge) ? 1 : 0);
+    for (const auto& edge : parts_.edges) repeats.push_back(dim == 3 && common_sides(edge).plus != 0 ? 1 : 0);
     all.edge_is_flat = repeated(repeats);
     for (std::size_t cell = 1; cell < cells_.size(); ++cell)
       for (const surface::Carrier& carrier : parts_.carriers)
@@ -126,6 +131,71 @@ public:
 private:
   LocalIndex num_cells() const { return static_cast<LocalIndex>(cells_.size()); }
   LocalIndex num_ghosts() const { return parts_.num_vertices() - parts_.num_owned; }
+  /// Rows of `width` numbers of all ranks, in an order that no partition changes.
+  template <std::size_t width>
+  std::vector<std::array<GlobalIndex, width>>
+  gathered(const std::vector<std::array<GlobalIndex, width>>& own) const {
+    std::vector<GlobalIndex> numbers;
+    for (const auto& row : own) numbers.insert(numbers.end(), row.begin(), row.end());
+    numbers = space_.comm().all_gather_parts(numbers);
+    std::vector<std::array<GlobalIndex, width>> rows(numbers.size() / width);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      std::copy_n(numbers.begin() + std::ptrdiff_t(width * k), width, rows[k].begin());
+    std::ranges::sort(rows);
+    return rows;
+  }
+
+  /// Of what is around a vertex, every side has a part: gives all of it to each. Collective.
+  void add_up_vertices() {
+    struct Sum {
+      double area = 0;
+      GlobalIndex edges = 0, faces = 0;
+    };
+    // Leader, node, area, edges, faces.
+    std::vector<std::array<GlobalIndex, 5>> own;
+    for (LocalIndex v = 0; v < parts_.num_owned; ++v)
+      if (const auto& vertex = parts_.vertices[v]; periodic_.on_sides(vertex.id) != nullptr)
+        own.push_back({periodic_.on_sides(vertex.id)->leader, vertex.id,
+                       std::bit_cast<GlobalIndex>(vertex.area), vertex.degrees.edges, vertex.degrees.faces});
+    for (const auto& edge : parts_.edges)
+      if (common_sides(edge).plus != 0)
+        for (const LocalIndex v : edge) // counted on the side - as well
+          own.push_back({periodic_.on_sides(parts_.vertices[v].id)->leader, parts_.vertices[v].id, 0, -1, 0});
+    std::map<GlobalIndex, Sum> sums;
+    for (const auto& [leader, node, area, edges, faces] : gathered(own)) {
+      Sum& sum = sums[leader];
+      sum.area += std::bit_cast<double>(area);
+      sum.edges += edges;
+      sum.faces += faces;
+    }
+    for (surface::SurfaceVertex<dim>& vertex : parts_.vertices) {
+      const auto* sides = periodic_.on_sides(vertex.id);
+      if (sides == nullptr) continue;
+      const Sum& sum = sums.at(sides->leader);
+      vertex.area = sum.area;
+      vertex.degrees.edges = vertex.degrees.creases = static_cast<std::int32_t>(sum.edges);
+      vertex.degrees.faces = vertex.degrees.face_edges = static_cast<std::int32_t>(sum.faces);
+    }
+  }
+
+  /// The same of the areas at edges. Collective.
+  void add_up_edges() {
+    // Where the edge is on the sides -, itself, its area.
+    std::vector<std::array<GlobalIndex, 5>> own;
+    std::vector<std::optional<std::array<GlobalIndex, 2>>> places;
+    for (std::size_t e = 0; e < parts_.edges.size(); ++e) {
+      places.push_back(place_on_sides(parts_.edges[e]));
+      if (places[e])
+        own.push_back({(*places[e])[0], (*places[e])[1], parts_.vertices[parts_.edges[e][0]].id,
+                       parts_.vertices[parts_.edges[e][1]].id,
+                       std::bit_cast<GlobalIndex>(parts_.edge_areas[e])});
+    }
+    std::map<std::array<GlobalIndex, 2>, double> sums;
+    for (const auto& row : gathered(own)) sums[{row[0], row[1]}] += std::bit_cast<double>(row[4]);
+    for (std::size_t e = 0; e < places.size(); ++e)
+      if (places[e]) parts_.edge_areas[e] = sums.at(*places[e]);
+  }
+
   /// Owned vertices of all cells, then ghosts of all cells.
   LocalIndex at(LocalIndex vertex, std::size_t cell) const {
     const auto number = static_cast<LocalIndex>(cell);
@@ -191,14 +261,30 @@ private:
     return result;
   }
 
-  /// The edge is the same as one a period away.
-  bool lies_on_far_side(const std::array<LocalIndex, 2>& edge) const {
-    unsigned plus = ~0U;
+  struct Sides {
+    unsigned minus = 0, plus = 0;
+  };
+  /// Those that an edge lies on.
+  Sides common_sides(const std::array<LocalIndex, 2>& edge) const {
+    Sides common{~0U, ~0U};
     for (const LocalIndex vertex : edge) {
       const auto* sides = periodic_.on_sides(parts_.vertices[vertex].id);
-      plus &= sides == nullptr ? 0U : sides->plus;
+      if (sides == nullptr) return {};
+      common.minus &= sides->minus;
+      common.plus &= sides->plus;
     }
-    return plus != 0;
+    return common;
+  }
+  /// The nodes, in ascending order, where an edge on the sides is after all periods back; empty for others.
+  std::optional<std::array<GlobalIndex, 2>> place_on_sides(const std::array<LocalIndex, 2>& edge) const {
+    const Sides common = common_sides(edge);
+    if (common.minus == 0 && common.plus == 0) return {};
+    std::array<int, dim> back{};
+    for (int k = 0; k < dim; ++k) back[k] = -static_cast<int>(common.plus >> k & 1);
+    std::array<GlobalIndex, 2> place;
+    for (std::size_t i = 0; i < 2; ++i) place[i] = *periodic_.moved_by(parts_.vertices[edge[i]].id, back);
+    std::ranges::sort(place);
+    return place;
   }
 
   const FunctionSpace<dim>& space_;

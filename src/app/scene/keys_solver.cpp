@@ -50,7 +50,7 @@ constexpr Key contact[] = {
     {.pattern = "/contact/periodic",
      .member = &bound<&Scene::contact, &ContactSpec::periodic>,
      .doc = "Of a `periodic_boundary`: bodies touch those of the cells next to theirs, too; see [Periodic "
-            "cells](#periodic-cells). In the plain form of contact, without adhesion."},
+            "cells](#periodic-cells). Not with `use_gcp_formulation`."},
     {.pattern = "/contact/use_convergent_formulation",
      .member = &bound<&Scene::contact, &ContactSpec::use_convergent_formulation>,
      .doc = "The barrier in d instead of d^2 (`conventions` \"polyfem\": in d^2), with the three parts "

@@ -41,16 +41,14 @@ void build_strain(const Item& from, PeriodicEntry& entry) {
         from["fixed_macro_strain"].fail("names entry " + std::to_string(number) + " twice");
 }
 
-/// Copies of a cell collide in the plain form alone, and move with nodes that nothing prescribes.
+/// Copies of a cell have no rings of facets around them, and move with nodes that nothing prescribes.
 void check_periodic_contact(const Item& root, const Scene& scene) {
   const Item contact = root["contact"];
   const auto refuse = [&](const std::string& why) { contact["periodic"].fail(why); };
   if (!elements_of(scene).periodic)
     refuse("needs a cell that repeats; write boundary_conditions/periodic_boundary, or leave this out");
-  for (const char* key : {"use_convergent_formulation", "use_gcp_formulation"})
-    if (contact[key].flag())
-      refuse(std::string("excludes `") + key + "`: cells touch in the plain form alone");
-  if (scene.contact.adhesion_enabled) refuse("excludes `adhesion`, which does not reach into the next cell");
+  if (scene.contact.use_gcp_formulation)
+    refuse("excludes `use_gcp_formulation`, which does not see into the next cell; leave one of the two out");
   if (!scene.boundary_conditions.dirichlet.empty())
     refuse("excludes prescribed displacements (" + scene.boundary_conditions.dirichlet.front().where +
            "): the cell is deformed by linear_displacement_offset alone");
