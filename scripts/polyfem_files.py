@@ -187,11 +187,6 @@ class State:
             nonlinear["grad_norm_tol"] = nonlinear.pop("grad_norm")
         solver.get("linear", {}).pop("adjoint_solver", None)
         solver.pop("adjoint_linear", None)
-        contact = scene.get("contact", {})
-        if contact.pop("periodic", False):
-            self.left_out.append(("/contact/periodic", "contact with the next cell", "not built: bodies touch those of their own cell"))
-        if contact.get("adhesion", {}).pop("tangential_adhesion_coefficient", 0):
-            self.left_out.append(("/contact/adhesion/tangential_adhesion_coefficient", "friction of adhesion", "not built"))
         folder = os.path.join(self.output, "scenes")
         os.makedirs(folder, exist_ok=True)
         moved = lambda path: os.path.relpath(os.path.join(os.path.dirname(os.path.abspath(self.path)), path), folder)

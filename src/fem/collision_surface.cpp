@@ -6,15 +6,12 @@
 
 #include <Eigen/Geometry>
 
+#include "fem/boundary_parts.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/surface/build.hpp"
 
 namespace recoil::fem {
 
-namespace {
-
-/// Linear facets over the boundary nodes of the cells that this rank holds, as local nodes ascending in
-/// canonical number; all around an owned node are here.
 template <int dim>
 std::vector<std::array<LocalIndex, dim>> linear_facets(const FunctionSpace<dim>& space) {
   std::vector<std::array<LocalIndex, dim>> result;
@@ -31,6 +28,8 @@ std::vector<std::array<LocalIndex, dim>> linear_facets(const FunctionSpace<dim>&
   }
   return result;
 }
+
+namespace {
 
 /// On which side of each of linear_facets the body is (Surface::facet_sides).
 template <int dim>
@@ -78,9 +77,22 @@ struct BoundaryBuilder {
   const FunctionSpace<dim>& space;
   std::span<const char> prescribed;
   surface::SurfaceParts<dim>& parts;
-  std::vector<std::array<LocalIndex, dim>> facets = linear_facets(space);
+  std::vector<std::array<LocalIndex, dim>> facets = linear_facets<dim>(space);
+  std::vector<std::int8_t> sides = sides_of_facets<dim>(space, facets);
   std::vector<std::int32_t> bodies = bodies_of_nodes(space);
   std::vector<LocalIndex> vertex_of_node = std::vector<LocalIndex>(space.num_nodes(), -1);
+
+  /// Leaves out the facets that are not to collide.
+  void keep(const FacetFilter<dim>& keeps) {
+    std::size_t kept = 0;
+    for (std::size_t f = 0; f < facets.size(); ++f) {
+      if (!keeps(facets[f])) continue;
+      facets[kept] = facets[f];
+      sides[kept++] = sides[f];
+    }
+    facets.resize(kept);
+    sides.resize(kept);
+  }
 
   bool owns(LocalIndex node) const { return node < space.num_owned_nodes(); }
   LocalIndex vertex(LocalIndex node) const { return vertex_of_node[node]; }
@@ -148,7 +160,6 @@ struct BoundaryBuilder {
   void add_primitives() {
     std::map<std::array<LocalIndex, 2>, double> edges; // of local nodes
     std::map<std::array<LocalIndex, 2>, std::int8_t> edge_sides;
-    const std::vector<std::int8_t> sides = sides_of_facets<dim>(space, facets);
     for (std::size_t f = 0; f < facets.size(); ++f) {
       const auto& facet = facets[f];
       if constexpr (dim == 2) {
@@ -223,20 +234,27 @@ struct BoundaryBuilder {
 } // namespace
 
 template <int dim>
-surface::Surface<dim> boundary_surface(const FunctionSpace<dim>& space, std::span<const char> prescribed) {
+surface::SurfaceParts<dim> boundary_parts(const FunctionSpace<dim>& space, std::span<const char> prescribed,
+                                          const FacetFilter<dim>& keeps) {
   surface::SurfaceParts<dim> parts;
   parts.layout = space.layout();
   parts.names = space.mesh().body_names;
   parts.num_bodies = parts.names.size();
   parts.num_nodes_global = space.num_nodes_global();
   BoundaryBuilder<dim> builder{space, prescribed, parts};
+  if (keeps) builder.keep(keeps);
   builder.add_vertices();
   builder.add_areas();
   builder.add_degrees();
   builder.add_primitives();
   builder.find_addresses();
   builder.add_carriers();
-  return surface::Surface<dim>(std::move(parts));
+  return parts;
+}
+
+template <int dim>
+surface::Surface<dim> boundary_surface(const FunctionSpace<dim>& space, std::span<const char> prescribed) {
+  return surface::Surface<dim>(boundary_parts<dim>(space, prescribed));
 }
 
 template <int dim>
@@ -249,6 +267,9 @@ collision_surface(const FunctionSpace<dim>& space, const mesh::DistributedObstac
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
+  template std::vector<std::array<LocalIndex, dim>> linear_facets<dim>(const FunctionSpace<dim>&);           \
+  template surface::SurfaceParts<dim> boundary_parts<dim>(const FunctionSpace<dim>&, std::span<const char>,  \
+                                                          const FacetFilter<dim>&);                          \
   template surface::Surface<dim> boundary_surface(const FunctionSpace<dim>&, std::span<const char>);         \
   template std::unique_ptr<const surface::Surface<dim>> collision_surface(                                   \
       const FunctionSpace<dim>&, const mesh::DistributedObstacles<dim>&, std::span<const char>,              \

@@ -64,6 +64,11 @@ PeriodicBoundary<dim>::PeriodicBoundary(const FunctionSpace<dim>& space, Periodi
     if (!repeats_[k]) periods_.col(k) = Point::Unit(k) * box[k];
   Sides sides = find_sides(prescribed);
   pair(sides);
+  for (const SideNode& node : sides.nodes) {
+    const GlobalIndex leader = sides.nodes[node.leader].canonical;
+    on_sides_[node.canonical] = {leader, node.minus, node.plus};
+    by_leader_[{leader, node.plus}] = node.canonical;
+  }
   choose_spans(sides);
   volume_ = std::abs(periods_.determinant());
   pin(sides, prescribed);
@@ -172,6 +177,22 @@ void PeriodicBoundary<dim>::pair(Sides& sides) const {
                          "are across from each other; prescribe it at both, or at none",
                          component_names[i], in_text<dim>(leader.position), in_text<dim>(node.position)));
   }
+}
+
+template <int dim>
+std::optional<GlobalIndex> PeriodicBoundary<dim>::moved_by(GlobalIndex node,
+                                                           const std::array<int, dim>& n) const {
+  const OnSides* at = on_sides(node);
+  if (at == nullptr) return {};
+  unsigned plus = 0;
+  for (int k = 0; k < dim; ++k) {
+    const int side = static_cast<int>(at->plus >> k & 1) + n[k];
+    if (side < 0 || side > 1) return {};
+    plus |= static_cast<unsigned>(side) << k;
+  }
+  const auto found = by_leader_.find({at->leader, plus});
+  if (found == by_leader_.end()) return {};
+  return found->second;
 }
 
 template <int dim>

@@ -4,6 +4,26 @@
 
 namespace recoil::surface {
 
+namespace {
+
+/// sum_k n_k ways_k.
+template <int dim>
+Eigen::Matrix<double, dim, 1> way_to(const std::array<int, dim>& cell,
+                                     const Eigen::Matrix<double, dim, dim>& ways) {
+  Eigen::Matrix<double, dim, 1> way = Eigen::Matrix<double, dim, 1>::Zero();
+  for (int k = 0; k < dim; ++k) way += cell[k] * ways.col(k);
+  return way;
+}
+
+} // namespace
+
+/// The local number of a node that this rank owns; -1 for others.
+template <int dim>
+LocalIndex Surface<dim>::owned_node(GlobalIndex block) const {
+  const GlobalIndex local = block - layout()->offset;
+  return block >= 0 && local >= 0 && local < layout()->num_owned ? static_cast<LocalIndex>(local) : -1;
+}
+
 template <int dim>
 std::vector<typename Surface<dim>::Point>
 Surface<dim>::displacements(std::span<const double> u, std::span<const double> obstacle_displacement) const {
@@ -16,7 +36,32 @@ Surface<dim>::displacements(std::span<const double> u, std::span<const double> o
     const double* entries = (is_node ? u.data() : obstacle_displacement.data()) + index * dim;
     for (int i = 0; i < dim; ++i) result[v][i] = entries[i];
   }
+  if (!parts_.copies) return result;
+  Eigen::Matrix<double, dim, dim> ways = Eigen::Matrix<double, dim, dim>::Zero();
+  for (int k = 0; k < dim; ++k)
+    for (const std::size_t end : {0, 1})
+      if (const LocalIndex node = owned_node(parts_.copies->ends[k][end]); node >= 0)
+        ways.col(k) += (end == 0 ? -1 : 1) * Eigen::Map<const Point>(u.data() + std::ptrdiff_t{dim} * node);
+  comm().sum({ways.data(), std::size_t{dim * dim}});
+  for (LocalIndex v = 0; v < num_vertices(); ++v)
+    if (const std::int32_t cell = parts_.copies->cell_of_vertex[v]; cell > 0)
+      result[v] += way_to<dim>(parts_.copies->cells[cell], ways);
   return result;
+}
+
+template <int dim>
+void Surface<dim>::add_to_ends(const std::vector<Point>& field, double factor, std::span<double> g) const {
+  if (!parts_.copies) return;
+  Eigen::Matrix<double, dim, dim> forces = Eigen::Matrix<double, dim, dim>::Zero();
+  for (LocalIndex v = 0; v < num_owned(); ++v)
+    if (const std::int32_t cell = parts_.copies->cell_of_vertex[v]; cell > 0)
+      for (int k = 0; k < dim; ++k) forces.col(k) += parts_.copies->cells[cell][k] * field[v];
+  comm().sum({forces.data(), std::size_t{dim * dim}});
+  for (int k = 0; k < dim; ++k)
+    for (const std::size_t end : {0, 1})
+      if (const LocalIndex node = owned_node(parts_.copies->ends[k][end]); node >= 0)
+        Eigen::Map<Point>(g.data() + std::ptrdiff_t{dim} * node) +=
+            (end == 0 ? -factor : factor) * forces.col(k);
 }
 
 template <int dim>
@@ -56,6 +101,8 @@ Surface<dim>::rest_changes(std::span<const Point> mesh_vertices,
       std::span<const double>, std::span<const double>) const;                                               \
   template std::vector<Eigen::Matrix<double, dim, 1>> Surface<dim>::positions(                               \
       std::span<const double>, std::span<const double>) const;                                               \
+  template void Surface<dim>::add_to_ends(const std::vector<Eigen::Matrix<double, dim, 1>>&, double,         \
+                                          std::span<double>) const;                                          \
   template void Surface<dim>::add_to_rest(const std::vector<Eigen::Matrix<double, dim, 1>>&,                 \
                                           std::span<Eigen::Matrix<double, dim, 1>>,                          \
                                           std::span<Eigen::Matrix<double, dim, 1>>) const;                   \

@@ -154,6 +154,7 @@ void for_each_kind(Act act) {
   for (const ParameterKind& kind : parameter_kinds())
     if (kind.actions<dim>().weights && kind.components != Components::matrix &&
         kind.name != std::string("adhesion_strength") &&
+        kind.name != std::string("tangential_adhesion_coefficient") &&
         (!kind.parameter || (kind.parameter->constant->min_dimension <= dim && kind.parameter->term <= 1)))
       act(kind);
 }

@@ -71,7 +71,6 @@ const WrongInput wrong_settings[] = {
     {"dhat_of_every_primitive",
      R"({"contact": {"use_gcp_formulation": true, "use_adaptive_dhat": true}})",
      {"(/contact/use_adaptive_dhat)", "not built"}},
-    {"periodic_contact", R"({"contact": {"periodic": true}})", {"(/contact/periodic)", "not built"}},
     {"adhesion",
      R"({"contact": {"enabled": true, "adhesion": {"adhesion_enabled": true}}})",
      {"(/contact/adhesion)", "`adhesion_strength` is missing"}},

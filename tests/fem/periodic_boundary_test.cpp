@@ -1,8 +1,11 @@
 #include "recoil/fem/periodic_boundary.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/fem/collision_surface.hpp"
 #include "recoil/fem/dirichlet.hpp"
 #include "support/box_mesh.hpp"
 
@@ -140,6 +143,41 @@ TEST(PeriodicBoundary, PrescribesOrFreesTheGradient2D) {
 TEST(PeriodicBoundary, PrescribesOrFreesTheGradient3D) {
   check<3>(1, false);
   check<3>(2, true);
+}
+
+/// A full cell has no surface of its own, and what lies a period away is known.
+template <int dim>
+void check_sides(int order) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto mesh = box<dim>(comm);
+  const FunctionSpace<dim> space(mesh, {order});
+  const DirichletDofs<dim> none(space, {});
+  const PeriodicBoundary<dim> periodic(space, spec<dim>(Eigen::Matrix<double, dim, dim>::Zero()),
+                                       none.flags());
+  GlobalIndex num_moved = 0;
+  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+    for (int k = 0; k < dim; ++k) {
+      std::array<int, dim> there{}, back{};
+      there[k] = 1;
+      back[k] = -1;
+      const GlobalIndex id = space.canonical_ids()[node];
+      const auto moved = periodic.moved_by(id, there);
+      const bool is_minus = space.node_positions()[node][k] < mesh.min_corner[k] + 1e-12;
+      ASSERT_EQ(moved.has_value(), is_minus);
+      if (!moved) continue;
+      ++num_moved;
+      EXPECT_EQ(periodic.moved_by(*moved, back), id);
+      EXPECT_NE(periodic.on_sides(*moved)->plus >> k & 1, 0U);
+    }
+  EXPECT_EQ(comm.sum(num_moved), dim * std::lround(std::pow(3 * order + 1, dim - 1)));
+  const auto surface = periodic_surface<dim>(space, periodic, none.flags());
+  EXPECT_EQ(surface->num_vertices(), 0);
+  EXPECT_EQ(surface->edges().size() + surface->faces().size(), 0);
+}
+
+TEST(PeriodicBoundary, KnowsWhereTheMaterialGoesOn) {
+  for (const int order : {1, 2, 3}) check_sides<2>(order);
+  for (const int order : {1, 2}) check_sides<3>(order);
 }
 
 TEST(PeriodicBoundary, RefusesWhatDoesNotMatch) {

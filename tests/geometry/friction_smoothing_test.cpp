@@ -65,3 +65,32 @@ TEST(FrictionSmoothing, IsSmoothAtTheTransition) {
   EXPECT_NEAR(friction_f1_over_y(below, eta) * eta, 1.0, 1e-15);
   EXPECT_NEAR(friction_f1_over_y_slope_over_y(below, eta) * eta * eta * eta, -1.0, 1e-15);
 }
+
+// As friction up to the transition, but for the constant, and gone from twice that on.
+TEST(TangentialAdhesion, IsABumpThatBeginsAsFriction) {
+  for (double ratio : {0.0, 0.01, 0.5, 0.999}) {
+    const double y = ratio * eta;
+    EXPECT_NEAR(tangential_adhesion_f0(y, eta) + eta / 3, friction_f0(y, eta), 1e-15 * eta);
+    EXPECT_DOUBLE_EQ(tangential_adhesion_f1_over_y(y, eta), friction_f1_over_y(y, eta));
+    EXPECT_DOUBLE_EQ(tangential_adhesion_f1_over_y_slope_over_y(y, eta),
+                     friction_f1_over_y_slope_over_y(y, eta));
+  }
+  EXPECT_DOUBLE_EQ(tangential_adhesion_f1_over_y(eta, eta) * eta, 1);
+  for (double ratio : {2.0, 2.5, 1e6}) {
+    EXPECT_DOUBLE_EQ(tangential_adhesion_f0(ratio * eta, eta), 4 * eta / 3);
+    EXPECT_EQ(tangential_adhesion_f1_over_y(ratio * eta, eta), 0);
+    EXPECT_EQ(tangential_adhesion_f1_over_y_slope_over_y(ratio * eta, eta), 0);
+  }
+  const double below = std::nextafter(2 * eta, 0.0);
+  EXPECT_NEAR(tangential_adhesion_f0(below, eta), 4 * eta / 3, 1e-15 * eta);
+  EXPECT_NEAR(tangential_adhesion_f1_over_y(below, eta) * eta, 0, 1e-14);
+}
+
+TEST(TangentialAdhesion, DerivativesAgreeWithDifferences) {
+  for (double ratio : {0.01, 0.5, 1.3, 1.9, 2.1}) {
+    const double y = ratio * eta;
+    EXPECT_NEAR(tangential_adhesion_f1_over_y(y, eta) * y, difference(tangential_adhesion_f0, y), 1e-9);
+    EXPECT_NEAR(tangential_adhesion_f1_over_y_slope_over_y(y, eta) * y * eta * eta,
+                difference(tangential_adhesion_f1_over_y, y) * eta * eta, 1e-8);
+  }
+}

@@ -84,7 +84,9 @@ struct ContactStep {
                                                        bool wants_shape = true) const {
     auto quantities = scene.friction.quantities();
     if (!wants_shape)
-      std::erase_if(quantities, [](const auto& q) { return q.place != parameters::Place::coefficient; });
+      std::erase_if(quantities, [](const auto& q) {
+        return q.place != parameters::Place::coefficient && q.place != parameters::Place::scene;
+      });
     parameters::PhysicalGradient<dim> g(scene.space, quantities, scene.obstacles.num_vertices(),
                                         scene.contact.parameters().friction.values.size());
     scene.barrier.add_parameter_products(now.local(), p.local(), factor[0], g);
@@ -121,6 +123,9 @@ struct ContactStep {
 
 inline const std::array forms{BarrierForm::plain, BarrierForm::convergent, BarrierForm{false, true, false},
                               BarrierForm{true, true, true},
-                              BarrierForm{true, false, false, false, GeometricAngles{0.9, 0.1, 0.8, 0}}};
+                              BarrierForm{true, false, false, false, GeometricAngles{0.9, 0.1, 0.8, 0}},
+                              // Adhesion, whose friction is tangential adhesion.
+                              BarrierForm{true, false, false, true, std::nullopt, 0.043},
+                              BarrierForm{false, true, true, true, std::nullopt, 0.057}};
 
 } // namespace recoil::potentials

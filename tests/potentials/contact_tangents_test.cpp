@@ -51,6 +51,7 @@ EntryIds ids_of(const ContactScene<dim>& scene) {
     ids[parameters::Place::surface_vertex].push_back(surface.vertices()[static_cast<std::size_t>(v)].id);
   for (std::size_t i = 0; i < scene.contact.parameters().friction.values.size(); ++i)
     ids[parameters::Place::coefficient].push_back(static_cast<GlobalIndex>(i));
+  ids[parameters::Place::scene] = {0};
   return ids;
 }
 

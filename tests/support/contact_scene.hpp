@@ -99,13 +99,16 @@ struct ContactScene {
     plane.point[0] = -0.56;
     plane.normal[0] = 1;
     parameters.planes = {plane};
-    parameters.friction = {std::move(friction), [](std::int32_t a, std::int32_t b) {
-                             return static_cast<std::size_t>(4 * std::min(a, b) + std::max(a, b));
-                           }};
+    if (form.adhesion_peak)
+      parameters.friction = {{friction[1]}, [](std::int32_t, std::int32_t) { return std::size_t{0}; }};
+    else
+      parameters.friction = {std::move(friction), [](std::int32_t a, std::int32_t b) {
+                               return static_cast<std::size_t>(4 * std::min(a, b) + std::max(a, b));
+                             }};
     return parameters;
   }
 
-  /// Coefficients of the bodies a < b at 4 a + b.
+  /// Coefficients of the bodies a < b at 4 a + b; tangential adhesion has that of 0 and 1 for all.
   static std::vector<double> usual_friction() {
     std::vector<double> values(16, 0.0);
     for (std::size_t a = 0; a < 4; ++a)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "recoil/fem/function_space.hpp"
+#include "recoil/fem/periodic_boundary.hpp"
 #include "recoil/surface/surface.hpp"
 
 namespace recoil::fem {
@@ -17,5 +18,15 @@ template <int dim>
 std::unique_ptr<const surface::Surface<dim>>
 collision_surface(const FunctionSpace<dim>& space, const mesh::DistributedObstacles<dim>& obstacles,
                   std::span<const char> prescribed, std::span<const char> stays_flat = {});
+
+/// The surface of a cell that repeats, on which bodies collide with themselves, with each other and with
+/// their copies in the cells next to it. It lacks the sides that are one period apart, where the material
+/// goes on, and has for every second one of the cells around it a copy of all that is left: the others would
+/// see the same pairs again. Collective. @throws InputError on every rank, naming the option, where facets on
+/// the sides do not match.
+template <int dim>
+std::unique_ptr<const surface::Surface<dim>> periodic_surface(const FunctionSpace<dim>& space,
+                                                              const PeriodicBoundary<dim>& periodic,
+                                                              std::span<const char> prescribed);
 
 } // namespace recoil::fem

@@ -72,6 +72,25 @@ public:
     for (const Follower& follower : followers_) act(follower.node, follower.component, follower.way);
   }
 
+  /// Where a node on the sides is.
+  struct OnSides {
+    GlobalIndex leader;   ///< the node that it follows, itself where it follows none; canonical numbers
+    unsigned minus, plus; ///< bit k: on that side of period k
+  };
+  /// By canonical number, for any node of the space; nullptr where it is on no side.
+  const OnSides* on_sides(GlobalIndex node) const {
+    const auto found = on_sides_.find(node);
+    return found == on_sides_.end() ? nullptr : &found->second;
+  }
+  /// The node where the one with this canonical number would be if it were moved by n periods; empty if there
+  /// is none.
+  std::optional<GlobalIndex> moved_by(GlobalIndex node, const std::array<int, dim>& n) const;
+  /// A column each [m].
+  const Matrix& periods() const { return periods_; }
+  bool repeats_along(int k) const { return repeats_[k]; }
+  /// Global numbers of two nodes one period apart: minus, plus; -1 where nothing repeats.
+  const std::array<GlobalIndex, 2>& ends(int k) const { return ends_[k]; }
+
   /// The volume of the cell [m^dim], holes included.
   double volume() const { return volume_; }
   /// Two vertices whose positions make the length of the cell along an axis.
@@ -122,6 +141,8 @@ private:
   PeriodicSpec<dim> spec_;
   Matrix periods_;                ///< columns; unit vectors where nothing repeats
   std::array<bool, dim> repeats_; ///< along the columns
+  std::map<GlobalIndex, OnSides> on_sides_;
+  std::map<std::pair<GlobalIndex, unsigned>, GlobalIndex> by_leader_; ///< nodes by leader and sides +
   double volume_ = 0;
   std::vector<char> prescribed_; ///< of DirichletDofs
   std::vector<Span> spans_;

@@ -22,4 +22,35 @@ inline double friction_f1_over_y_slope_over_y(double y, double eta) {
   return y > 0.0 ? -1.0 / (eta * eta * y) : 0.0;
 }
 
+// Tangential adhesion, in the same terms [Fang et al. 2023]: as friction below eta, where it is largest; from
+// there on it falls, and from 2 eta on it is gone.
+
+/// Potential f0: y^2 (1 - y/(3 eta))/eta up to 2 eta, constant beyond; C^1, with a second derivative that
+/// jumps from -2/eta to 0.
+inline double tangential_adhesion_f0(double y, double eta) {
+  if (y >= 2 * eta) return 4 * eta / 3;
+  return y * y * (1.0 - y / (3.0 * eta)) / eta;
+}
+
+/// s(y) = f0'(y)/y: (2 - y/eta)/eta up to 2 eta, 0 beyond.
+inline double tangential_adhesion_f1_over_y(double y, double eta) {
+  return y >= 2 * eta ? 0.0 : (2.0 - y / eta) / eta;
+}
+
+/// s'(y)/y, and 0 at y = 0.
+inline double tangential_adhesion_f1_over_y_slope_over_y(double y, double eta) {
+  return y > 0.0 && y < 2 * eta ? -1.0 / (eta * eta * y) : 0.0;
+}
+
+/// f0, f0'/y and (f0'/y)'/y of what works against sliding. In both, f0'/y never rises with y.
+struct SlidingLaw {
+  double (*f0)(double y, double eta);
+  double (*f1_over_y)(double y, double eta);
+  double (*f1_over_y_slope_over_y)(double y, double eta);
+};
+inline constexpr SlidingLaw coulomb_friction{friction_f0, friction_f1_over_y,
+                                             friction_f1_over_y_slope_over_y};
+inline constexpr SlidingLaw tangential_adhesion{tangential_adhesion_f0, tangential_adhesion_f1_over_y,
+                                                tangential_adhesion_f1_over_y_slope_over_y};
+
 } // namespace recoil::geometry

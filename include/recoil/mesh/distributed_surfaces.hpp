@@ -17,7 +17,8 @@ namespace recoil::mesh {
 enum class VertexShape : std::uint8_t {
   corner,
   straight, ///< on a straight edge, or on a straight rim: what is flat next to it ends there
-  flat      ///< inside of a flat part
+  flat,     ///< inside of a flat part
+  repeated  ///< of a cell that repeats: the same vertex as one a period away
 };
 
 /// How many primitives of a surface meet at a vertex.

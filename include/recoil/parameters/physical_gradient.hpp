@@ -53,6 +53,8 @@ inline const Quantity pressure{"pressure", Place::facet, false, "Pa"};
 inline const Quantity friction{"friction", Place::coefficient};
 /// Largest traction of adhesion, or force of one of its pairs [N] (potentials::AdhesionPotential).
 inline const Quantity adhesion_strength{"adhesion_strength", Place::scene, false, "Pa"};
+/// Largest tangential traction of adhesion over the largest normal one.
+inline const Quantity tangential_adhesion{"tangential_adhesion", Place::scene};
 /// Rest positions.
 inline const Quantity vertices{"vertices", Place::vertex, true, "m"};
 inline const Quantity obstacle_vertices{"obstacle_vertices", Place::obstacle_vertex, true, "m"};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,7 +32,8 @@ struct SurfaceVertex {
   std::array<double, dim> rest; ///< [m]
   double area;                  ///< 1/dim of the rest measure of the primitives around it [m^(dim-1)]
   GlobalIndex id;               ///< canonical number of the node; obstacle vertices follow all nodes
-  GlobalIndex block;            ///< global block number in vectors of displacements; -1 for obstacles
+  GlobalIndex block;            ///< global block number in vectors of displacements; -1 for obstacles; of
+                                ///< copies see Copies
   std::int32_t body;            ///< deformable bodies, then obstacles
   std::uint32_t prescribed;     ///< bit i: component i is prescribed
   VertexAddress address;
@@ -55,6 +57,22 @@ struct AreaField {
   std::map<std::pair<LocalIndex, GlobalIndex>, double> edges;
 };
 
+/// Copies of the surface of a cell that repeats, in cells next to it: the copy of a vertex moves with its
+/// node and with the ways that nodes a period apart go relative to each other, u + sum_k n_k (u_k+ - u_k-).
+template <int dim>
+struct Copies {
+  /// n of every cell, how many periods away it is; zero of the first one, the cell itself.
+  std::vector<std::array<int, dim>> cells;
+  /// Global blocks of the nodes k-, k+; -1 where nothing repeats.
+  std::array<std::array<GlobalIndex, 2>, dim> ends;
+  std::vector<std::int32_t> cell_of_vertex; ///< number in `cells` of each vertex
+
+  /// SurfaceVertex::block of a copy is that of the node plus this times the number of blocks.
+  static constexpr GlobalIndex block_of_copy(GlobalIndex block, std::size_t cell, GlobalIndex num_blocks) {
+    return block + static_cast<GlobalIndex>(cell) * num_blocks;
+  }
+};
+
 /// What one rank knows of a surface, as its builders fill it in; Surface says what the lists are.
 template <int dim>
 struct SurfaceParts {
@@ -75,6 +93,9 @@ struct SurfaceParts {
   std::vector<std::array<std::int8_t, 3>> edge_faces;
   std::vector<std::uint8_t> face_flat_edges;
   std::vector<std::int8_t> facet_sides, facet_orientations;
+  /// Of a cell that repeats. Copies of bodies have numbers of their own, behind those of the bodies, and
+  /// never collide with each other.
+  std::optional<Copies<dim>> copies;
 
   LocalIndex num_vertices() const { return vertices.size(); }
 };
@@ -151,9 +172,15 @@ public:
   /// entries per local obstacle vertex; empty: zero) for the others [m].
   std::vector<Point> positions(std::span<const double> u,
                                std::span<const double> obstacle_displacement = {}) const;
-  /// Displacements of all vertices known here, from the same fields.
+  /// Displacements of all vertices known here, from the same fields. Both are collective where there are
+  /// copies.
   std::vector<Point> displacements(std::span<const double> u,
                                    std::span<const double> obstacle_displacement = {}) const;
+
+  /// Adds what forces on copies do to the nodes a period apart that these move with: g += factor times .. on
+  /// owned entries, `field` at owned vertices; what they do to their own nodes is left out. Collective; does
+  /// nothing where there are no copies.
+  void add_to_ends(const std::vector<Point>& field, double factor, std::span<double> g) const;
 
   /// Derivative of a sum of areas (SurfaceVertex::area, edge_areas) by the rest positions of all vertices
   /// known here: this rank's shares [m^(dim-2)]. Primitives of measure zero have none, and what has no face
@@ -173,6 +200,8 @@ public:
                                   std::span<const Point> obstacle_vertices) const;
 
 private:
+  LocalIndex owned_node(GlobalIndex block) const;
+
   SurfaceParts<dim> parts_;
 };
 

@@ -48,7 +48,7 @@ void check_geometric_form(const Item& item, const ContactSpec& contact) {
 }
 
 /// Adhesion has its strength, and distances that rise from the barrier on.
-void check_adhesion(const Item& item, const ContactSpec& contact) {
+void check_adhesion(const Item& item, const Item& solver, const ContactSpec& contact) {
   if (!contact.enabled) item["adhesion_enabled"].fail("needs contact; set `contact/enabled` to true");
   if (contact.use_gcp_formulation)
     item["adhesion_enabled"].fail("excludes `use_gcp_formulation`, whose pairs have no adhesion; keep one");
@@ -57,6 +57,10 @@ void check_adhesion(const Item& item, const ContactSpec& contact) {
   if (contact.adhesion_reach <= contact.adhesion_peak)
     item["dhat_a"].fail(fmt::format("must be more than `dhat_p` = {:g}, is {:g}", contact.adhesion_peak,
                                     contact.adhesion_reach));
+  if (contact.tangential_adhesion.value_or(0) > 0 && contact.friction_iterations == 0)
+    item["tangential_adhesion_coefficient"].fail("is lagged as friction is, which " +
+                                                 solver["friction_iterations"].where() +
+                                                 " = 0 switches off; make that 1 or -1, or leave this out");
 }
 
 void build_contact(const Item& item, const Item& solver, Scene& scene) {
@@ -64,7 +68,7 @@ void build_contact(const Item& item, const Item& solver, Scene& scene) {
   if (item.has("dhat") && item.has("dhat_relative"))
     item["dhat_relative"].fail("excludes `dhat` (given at " + item["dhat"].where() + "); keep one");
   if (contact.use_gcp_formulation) check_geometric_form(item, contact);
-  if (contact.adhesion_enabled) check_adhesion(item["adhesion"], contact);
+  if (contact.adhesion_enabled) check_adhesion(item["adhesion"], solver, contact);
   for (const auto& entry : item["friction_pairs"].items()) {
     const auto names = entry["bodies"].texts();
     contact.friction_pairs.push_back({{names[0], names[1]}, entry["coefficient"].number()});

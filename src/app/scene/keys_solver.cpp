@@ -47,6 +47,10 @@ constexpr Key contact[] = {
      .range = positive,
      .unit = "m/s",
      .doc = "Sliding velocity below which friction is smoothed (statics: displacement)."},
+    {.pattern = "/contact/periodic",
+     .member = &bound<&Scene::contact, &ContactSpec::periodic>,
+     .doc = "Of a `periodic_boundary`: bodies touch those of the cells next to theirs, too; see [Periodic "
+            "cells](#periodic-cells). Not with `use_gcp_formulation`."},
     {.pattern = "/contact/use_convergent_formulation",
      .member = &bound<&Scene::contact, &ContactSpec::use_convergent_formulation>,
      .doc = "The barrier in d instead of d^2 (`conventions` \"polyfem\": in d^2), with the three parts "
@@ -89,7 +93,7 @@ constexpr Key contact[] = {
     {.pattern = "/contact/adhesion",
      .types = object,
      .fallback = "{}",
-     .doc = "Normal adhesion of all pairs [Fang et al. 2023]. See [Forms of contact](contact.md#adhesion)."},
+     .doc = "Adhesion of all pairs [Fang et al. 2023]. See [Forms of contact](contact.md#adhesion)."},
     {.pattern = "/contact/adhesion/adhesion_enabled",
      .member = &bound<&Scene::contact, &ContactSpec::adhesion_enabled>,
      .doc = "Whether surfaces adhere."},
@@ -114,6 +118,18 @@ constexpr Key contact[] = {
 };
 
 constexpr Key solver[] = {
+    {.pattern = "/contact/adhesion/tangential_adhesion_coefficient",
+     .member = &bound<&Scene::contact, &ContactSpec::tangential_adhesion>,
+     .range = non_negative,
+     .doc = "Largest force of tangential adhesion over `adhesion_strength` (`conventions` \"polyfem\": over "
+            "`adhesion_strength` / (2 `dhat_p`)), the same at all distances up to `dhat_a`. Absent: none."},
+    {.pattern = "/contact/adhesion/epsa",
+     .member = &bound<&Scene::contact, &ContactSpec::epsa>,
+     .range = positive,
+     .unit = "m/s",
+     .doc =
+         "Sliding velocity at which tangential adhesion is largest (statics: displacement); from twice that "
+         "on there is none."},
     {.pattern = "/solver", .types = object, .fallback = "{}", .doc = ""},
     {.pattern = "/solver/type", .types = text, .doc = "What bodies are simulated as."},
     {.pattern = "/solver/contact", .types = object, .fallback = "{}", .doc = ""},
@@ -130,8 +146,8 @@ constexpr Key solver[] = {
     {.pattern = "/solver/contact/friction_iterations",
      .member = &bound<&Scene::contact, &ContactSpec::friction_iterations>,
      .range = from_to(-1, 2147483647),
-     .doc = "Most solves per step with friction lagged again; -1: until converged (given up after 100, or "
-            "after 20 without progress, with a warning); 0 switches friction off."},
+     .doc = "Most solves per step with friction and tangential adhesion lagged again; -1: until converged "
+            "(given up after 100, or after 20 without progress, with a warning); 0 switches friction off."},
     {.pattern = "/solver/contact/friction_convergence_tol",
      .member = &bound<&Scene::contact, &ContactSpec::friction_convergence_tol>,
      .range = non_negative,

@@ -1,19 +1,6 @@
 #include "recoil/potentials/contact/adhesion.hpp"
 
-#include <algorithm>
-
 namespace recoil::potentials {
-
-template <int dim>
-void AdhesionPotential<dim>::update(std::span<const double> u) {
-  const auto obstacles = contact_->obstacle_displacement();
-  if (!std::ranges::equal(obstacles, state_->obstacle_displacement()))
-    state_->set_obstacle_displacement({obstacles.begin(), obstacles.end()});
-  // The first state of a step is its start.
-  if (starts_step_) state_->start_step(u);
-  starts_step_ = false;
-  state_->update(u);
-}
 
 template <int dim>
 std::vector<parameters::Quantity> AdhesionPotential<dim>::quantities() const {

@@ -16,11 +16,13 @@ constexpr double gap_tolerance = 1e-3;
 
 template <int dim>
 Approach<dim>::Approach(ContactState<dim>& state, std::span<const double> u, std::span<const double> d,
-                        std::span<const double> obstacle_motion, double stiffness)
+                        std::span<const double> obstacle_motion, double stiffness,
+                        const ContactState<dim>* adhesive)
     : state_(&state) {
   const std::vector<ContactPair<dim>> pairs = state.pairs_on_path(u, d, obstacle_motion);
   vertices_ = state.vertices();
-  slid_ = state.friction_positions();
+  for (const ContactState<dim>* one : {static_cast<const ContactState<dim>*>(&state), adhesive})
+    if (one != nullptr && one->friction().vertices()) sliding_.push_back({one, one->friction_positions()});
   for (const ContactPair<dim>& pair : pairs) {
     const double strength = stiffness * pair.weight * pair.mollifier.value;
     if (pair.continues || !(strength > 0) || !(pair.closest.distance_squared > 0)) continue;
@@ -64,11 +66,12 @@ GlobalIndex Approach<dim>::fit(std::span<const double> d, std::span<const double
 
 template <int dim>
 void Approach<dim>::fit_sliding(std::span<const double> d, std::span<const double> obstacle_motion) {
-  const auto& vertices = state_->friction().vertices();
-  if (!vertices) return;
-  const std::vector<Point> motion = vertices->gather(state_->at_owned(d, obstacle_motion));
-  slid_ = state_->friction_positions();
-  for (std::size_t v = 0; v < slid_.size(); ++v) slid_[v] += motion[v];
+  const auto motion_of_all = state_->at_owned(d, obstacle_motion);
+  for (Sliding& sliding : sliding_) {
+    const std::vector<Point> motion = sliding.state->friction().vertices()->gather(motion_of_all);
+    sliding.end = sliding.state->friction_positions();
+    for (std::size_t v = 0; v < motion.size(); ++v) sliding.end[v] += motion[v];
+  }
 }
 
 /// `gap`: at the end of the motion. True if the expected force has changed.
@@ -119,10 +122,11 @@ void Approach<dim>::add_gradient(double scale, std::span<const double> d,
                                  std::span<const double> obstacle_motion, std::span<double> y) const {
   const auto motion = state_->at_owned(d, obstacle_motion);
   state_->add_to_nodes(state_->sum_at_owners(*vertices_, gradient(vertices_->gather(motion))), 1, y);
-  const Friction<dim>& friction = state_->friction();
-  if (!friction.vertices()) return;
-  const auto secants = friction.secant_product(slid_, friction.vertices()->gather(motion));
-  state_->add_to_nodes(state_->sum_at_owners(*friction.vertices(), secants), scale, y);
+  for (const Sliding& sliding : sliding_) {
+    const Friction<dim>& friction = sliding.state->friction();
+    const auto secants = friction.secant_product(sliding.end, friction.vertices()->gather(motion));
+    state_->add_to_nodes(state_->sum_at_owners(*friction.vertices(), secants), scale, y);
+  }
 }
 
 template <int dim>
@@ -137,7 +141,7 @@ void Approach<dim>::add_hessian(double scale, linalg::StencilSink& H) const {
       if (stencil.slope.template segment<dim>(dim * i).isZero(0)) vertices[i] = -1;
     add_block<dim>(*vertices_, std::span(vertices).first(stencil.num_vertices), block, H);
   }
-  if (state_->friction().vertices()) state_->friction().add_secants(slid_, scale, H);
+  for (const Sliding& sliding : sliding_) sliding.state->friction().add_secants(sliding.end, scale, H);
 }
 
 template class Approach<2>;

@@ -226,8 +226,10 @@ void FrictionPotential<dim>::add_previous_product(std::span<const double>, std::
 template <int dim>
 std::vector<parameters::Quantity> FrictionPotential<dim>::quantities() const {
   if (!state_->parameters().friction) return {};
-  return {by::friction, by::vertices, by::obstacle_vertices, by::obstacle_positions,
-          by::previous_obstacle_positions};
+  std::vector<parameters::Quantity> all{coefficients(), by::vertices, by::obstacle_vertices,
+                                        by::obstacle_positions, by::previous_obstacle_positions};
+  if (is_adhesion()) all.push_back(by::adhesion_strength);
+  return all;
 }
 
 template <int dim>
@@ -244,11 +246,15 @@ void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std
   const auto values = vertices.gather(state_->at_owned(p));
   const std::vector<ContactPair<dim>>& pairs = friction.lagged_pairs();
   const auto forces = friction.unit_force_products(state_->friction_positions(), values);
-  auto& by_coefficient = g.numbers(by::friction);
-  const FrictionCoefficients& coefficients = state_->parameters().friction;
+  auto& by_coefficient = g.numbers(coefficients());
+  const FrictionCoefficients& values_of = state_->parameters().friction;
   for (std::size_t k = 0; k < pairs.size(); ++k)
-    by_coefficient[coefficients.entry(pairs[k].bodies[0], pairs[k].bodies[1])] +=
-        factor * pairs[k].weight * forces[k];
+    by_coefficient[values_of.entry(pairs[k].bodies[0], pairs[k].bodies[1])] +=
+        factor * friction.stiffness() * pairs[k].weight * forces[k];
+  if (is_adhesion())
+    if (auto* by_strength = g.find_numbers(by::adhesion_strength))
+      for (std::size_t k = 0; k < pairs.size(); ++k)
+        by_strength->front() += factor * friction.coefficient(pairs[k]) * pairs[k].weight * forces[k];
   if (!g.rest_positions()) return;
   // Sliding does not change with the rest positions; the lagged positions do, as they do with u.
   ShapeProducts<dim> shape(state_->surface());
@@ -256,7 +262,7 @@ void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std
   if (state_->barrier().form().area_weights) {
     AreaProducts<dim> products(vertices);
     for (std::size_t k = 0; k < pairs.size(); ++k)
-      products.add(pairs[k], factor * friction.coefficient(pairs[k]) * forces[k]);
+      products.add(pairs[k], factor * friction.stiffness() * friction.coefficient(pairs[k]) * forces[k]);
     products.add_to_owners(state_->surface().comm(), shape.areas);
   }
   shape.add_to(state_->surface(), g);
@@ -292,17 +298,21 @@ void FrictionPotential<dim>::add_parameter_tangent(std::span<const double>,
   add_field(friction.lag_tangent(positions, vertices.gather(lagged)), 1, field);
 
   const std::vector<ContactPair<dim>>& pairs = friction.lagged_pairs();
-  std::vector<double> strengths(pairs.size(), 0.0); // coefficient times weight
-  if (const auto* coefficients = dq.find_numbers(by::friction))
+  std::vector<double> strengths(pairs.size(), 0.0); // stiffness times coefficient times weight
+  if (const auto* changes_of = dq.find_numbers(coefficients()))
     for (std::size_t k = 0; k < pairs.size(); ++k)
       strengths[k] +=
-          (*coefficients)[state_->parameters().friction.entry(pairs[k].bodies[0], pairs[k].bodies[1])] *
+          friction.stiffness() *
+          (*changes_of)[state_->parameters().friction.entry(pairs[k].bodies[0], pairs[k].bodies[1])] *
           pairs[k].weight;
+  if (const auto* strength = dq.find_numbers(by::adhesion_strength); strength != nullptr && is_adhesion())
+    for (std::size_t k = 0; k < pairs.size(); ++k)
+      strengths[k] += strength->front() * friction.coefficient(pairs[k]) * pairs[k].weight;
   if (changes.has_rest && state_->barrier().form().area_weights) {
     const AreaChanges<dim> areas(state_->surface().comm(), vertices, pairs,
                                  state_->surface().area_changes(changes.known_rest));
     for (std::size_t k = 0; k < pairs.size(); ++k)
-      strengths[k] += friction.coefficient(pairs[k]) * areas.of_weight(pairs[k]);
+      strengths[k] += friction.stiffness() * friction.coefficient(pairs[k]) * areas.of_weight(pairs[k]);
   }
   add_field(friction.unit_forces(positions, strengths), 1, field);
   state_->add_to_nodes(state_->sum_at_owners(vertices, std::move(field)), factor, y);

@@ -36,8 +36,8 @@ double longest(const parallel::Communicator& comm, const std::vector<Point>& mot
 
 template <int dim>
 ContactState<dim>::ContactState(std::unique_ptr<const surface::Surface<dim>> surface,
-                                ContactParameters<dim> parameters)
-    : surface_(std::move(surface)), parameters_(std::move(parameters)),
+                                ContactParameters<dim> parameters, const ContactState* leader)
+    : surface_(std::move(surface)), parameters_(std::move(parameters)), leader_(leader),
       barrier_(parameters_.dhat, parameters_.form, parameters_.planes),
       search_(*surface_, parameters_.dhat, {}, parameters_.form.geometric.has_value()),
       obstacle_displacement_(std::size_t{dim} * surface_->num_obstacle_vertices(), 0.0),
@@ -45,7 +45,7 @@ ContactState<dim>::ContactState(std::unique_ptr<const surface::Surface<dim>> sur
 
 template <int dim>
 void ContactState<dim>::set_obstacle_displacement(std::vector<double> displacement) {
-  RECOIL_ASSERT(displacement.size() == obstacle_displacement_.size());
+  RECOIL_ASSERT(leader_ == nullptr && displacement.size() == obstacle_displacement_.size());
   obstacle_displacement_ = std::move(displacement);
 }
 
@@ -68,7 +68,7 @@ typename ContactState<dim>::Field ContactState<dim>::at_owned(std::span<const do
 template <int dim>
 void ContactState<dim>::update(std::span<const double> u) {
   const PhaseScope phase(Phase::contact);
-  std::vector<Point> known = surface_->positions(u, obstacle_displacement_);
+  std::vector<Point> known = surface_->positions(u, obstacle_displacement());
   if (surface_->comm().all(valid_ && known == known_)) return;
   known_ = std::move(known);
   search_.cover(known_, known_);
@@ -96,6 +96,7 @@ void ContactState<dim>::add_to_nodes(const Field& field, double factor, std::spa
     if (node < 0) break; // obstacles follow the nodes
     Eigen::Map<Point>(g.data() + std::ptrdiff_t{dim} * node) += factor * field[v];
   }
+  surface_->add_to_ends(field, factor, g);
 }
 
 template <int dim>
@@ -108,7 +109,7 @@ template <int dim>
 std::vector<ContactPair<dim>> ContactState<dim>::pairs_on_path(std::span<const double> u,
                                                                std::span<const double> d,
                                                                std::span<const double> obstacle_motion) {
-  const std::vector<Point> from = surface_->positions(u, obstacle_displacement_);
+  const std::vector<Point> from = surface_->positions(u, obstacle_displacement());
   const std::vector<Point> motion = surface_->displacements(d, obstacle_motion);
   const double length = longest(surface_->comm(), motion);
   std::vector<Point> to = from;
@@ -125,7 +126,7 @@ template <int dim>
 double ContactState<dim>::max_step(std::span<const double> u, std::span<const double> d,
                                    std::span<const double> obstacle_motion, double expected_gap) {
   const PhaseScope phase(Phase::contact);
-  const std::vector<Point> from = surface_->positions(u, obstacle_displacement_);
+  const std::vector<Point> from = surface_->positions(u, obstacle_displacement());
   const std::vector<Point> motion = surface_->displacements(d, obstacle_motion);
   const double length = longest(surface_->comm(), motion);
   const double first = first_piece * search_.mean_edge();
@@ -167,7 +168,7 @@ void ContactState<dim>::start_step(std::span<const double> u) {
   search_.forget();
   valid_ = false;
   update(u);
-  start_ = owned(surface_->positions(u, obstacle_displacement_));
+  start_ = owned(surface_->positions(u, obstacle_displacement()));
 }
 
 template <int dim>

@@ -2,11 +2,28 @@
 
 #include <algorithm>
 
-#include "recoil/geometry/friction_smoothing.hpp"
-
 namespace recoil::potentials {
 
 namespace {
+
+/// N of a term with the coefficient and the stiffness 1. The largest pull of adhesion is 1 per weight.
+template <int dim>
+double normal_force(const Barrier<dim>& barrier, const ContactPair<dim>& pair) {
+  return barrier.form().adhesion_peak ? pair.weight : barrier.force(pair);
+}
+
+/// The same per unit of weight, with the derivative by the distance.
+template <int dim>
+typename Barrier<dim>::NormalForce normal_force_per_weight(const Barrier<dim>& barrier,
+                                                           const ContactPair<dim>& pair) {
+  if (barrier.form().adhesion_peak) return {1, 0};
+  return barrier.force_per_weight(pair.closest.distance_squared);
+}
+
+template <int dim>
+geometry::SlidingLaw law_of(const Barrier<dim>& barrier) {
+  return barrier.form().adhesion_peak ? geometry::tangential_adhesion : geometry::coulomb_friction;
+}
 
 /// Friction Phi = N f0(|w|), w = (I - n n') Gamma s, of one lagged term of the barrier with the coefficient
 /// 1: the normal force N, the weights Gamma of the closest points and the normal n belong to the positions
@@ -16,11 +33,12 @@ class LaggedFriction {
 public:
   using Point = Eigen::Matrix<double, dim, 1>;
 
-  LaggedFriction(const ContactPair<dim>& lagged, const geometry::StencilPoints<dim>& sliding, double eta)
+  LaggedFriction(const ContactPair<dim>& lagged, const geometry::StencilPoints<dim>& sliding,
+                 const geometry::SlidingLaw& law, double eta)
       : lagged_(&lagged), vertex_sliding_(sliding), normal_(lagged.closest.separation.normalized()),
         sliding_(sliding * lagged.closest.weights), tangential_(tangential_part(sliding_)),
-        f1_over_y_(geometry::friction_f1_over_y(tangential_.norm(), eta)),
-        slope_over_y_(geometry::friction_f1_over_y_slope_over_y(tangential_.norm(), eta)) {}
+        f1_over_y_(law.f1_over_y(tangential_.norm(), eta)),
+        slope_over_y_(law.f1_over_y_slope_over_y(tangential_.norm(), eta)) {}
 
   /// dPhi/dx with N = 1, a column per vertex.
   geometry::StencilPoints<dim> force() const {
@@ -82,10 +100,11 @@ Friction<dim>::Friction(const Barrier<dim>& barrier,
                         std::vector<Point> start, double stiffness, double eta,
                         FrictionCoefficients coefficients)
     : vertices_(std::move(vertices)), start_(std::move(start)), lagged_(std::move(pairs)),
-      coefficients_(std::move(coefficients)), stiffness_(stiffness), eta_(eta), barrier_(barrier) {
+      coefficients_(std::move(coefficients)), stiffness_(stiffness), eta_(eta), law_(law_of(barrier)),
+      barrier_(barrier) {
   for (const auto& pair : *lagged_) {
     if (pair.mollifier.is_mollified) continue;
-    const double strength = coefficient(pair) * stiffness * barrier.force(pair);
+    const double strength = coefficient(pair) * stiffness * normal_force(barrier, pair);
     if (strength != 0)
       stencils_.push_back({pair.num_vertices, pair.vertices, pair.closest.weights,
                            pair.closest.separation.normalized(), strength});
@@ -121,7 +140,7 @@ template <int dim>
 double Friction<dim>::value(const std::vector<Point>& positions) const {
   double sum = 0;
   for (const Stencil& stencil : stencils_)
-    sum += stencil.strength * geometry::friction_f0(sliding(stencil, positions).norm(), eta_);
+    sum += stencil.strength * law_.f0(sliding(stencil, positions).norm(), eta_);
   return sum;
 }
 
@@ -131,7 +150,7 @@ Friction<dim>::gradient(const std::vector<Point>& positions) const {
   std::vector<Point> g(positions.size(), Point::Zero());
   for (const Stencil& stencil : stencils_) {
     const Point w = sliding(stencil, positions);
-    const Point force = stencil.strength * geometry::friction_f1_over_y(w.norm(), eta_) * w;
+    const Point force = stencil.strength * law_.f1_over_y(w.norm(), eta_) * w;
     for (int i = 0; i < stencil.num_vertices; ++i) g[stencil.vertices[i]] += stencil.weights[i] * force;
   }
   return g;
@@ -144,10 +163,10 @@ void Friction<dim>::add_hessian(const std::vector<Point>& positions, double fact
   for (const Stencil& stencil : stencils_) {
     const Point w = sliding(stencil, positions);
     const double y = w.norm();
-    const Block A = factor * stencil.strength *
-                    (geometry::friction_f1_over_y(y, eta_) *
-                         (Block::Identity() - stencil.normal * stencil.normal.transpose()) +
-                     geometry::friction_f1_over_y_slope_over_y(y, eta_) * w * w.transpose());
+    const Block A =
+        factor * stencil.strength *
+        (law_.f1_over_y(y, eta_) * (Block::Identity() - stencil.normal * stencil.normal.transpose()) +
+         law_.f1_over_y_slope_over_y(y, eta_) * w * w.transpose());
     add_to(H, stencil, A);
   }
 }
@@ -172,8 +191,7 @@ void Friction<dim>::add_secants(const std::vector<Point>& positions, double fact
   using Block = Eigen::Matrix<double, dim, dim>;
   for (const Stencil& stencil : stencils_) {
     if (stencil.strength < 0) continue;
-    const double secant =
-        stencil.strength * geometry::friction_f1_over_y(sliding(stencil, positions).norm(), eta_);
+    const double secant = stencil.strength * law_.f1_over_y(sliding(stencil, positions).norm(), eta_);
     const Block A = factor * secant * (Block::Identity() - stencil.normal * stencil.normal.transpose());
     add_to(H, stencil, A);
   }
@@ -187,8 +205,7 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::secant_product(const s
     if (stencil.strength < 0) continue;
     Point q = Point::Zero();
     for (int i = 0; i < stencil.num_vertices; ++i) q += stencil.weights[i] * p[stencil.vertices[i]];
-    const Point force = stencil.strength *
-                        geometry::friction_f1_over_y(sliding(stencil, positions).norm(), eta_) *
+    const Point force = stencil.strength * law_.f1_over_y(sliding(stencil, positions).norm(), eta_) *
                         (q - stencil.normal.dot(q) * stencil.normal);
     for (int i = 0; i < stencil.num_vertices; ++i) result[stencil.vertices[i]] += stencil.weights[i] * force;
   }
@@ -205,9 +222,8 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::hessian_product(const 
     Point q = Point::Zero();
     for (int i = 0; i < stencil.num_vertices; ++i) q += stencil.weights[i] * p[stencil.vertices[i]];
     const Point change =
-        stencil.strength *
-        (geometry::friction_f1_over_y(y, eta_) * (q - stencil.normal.dot(q) * stencil.normal) +
-         geometry::friction_f1_over_y_slope_over_y(y, eta_) * w.dot(q) * w);
+        stencil.strength * (law_.f1_over_y(y, eta_) * (q - stencil.normal.dot(q) * stencil.normal) +
+                            law_.f1_over_y_slope_over_y(y, eta_) * w.dot(q) * w);
     for (int i = 0; i < stencil.num_vertices; ++i) result[stencil.vertices[i]] += stencil.weights[i] * change;
   }
   return result;
@@ -230,8 +246,8 @@ std::vector<double> Friction<dim>::unit_force_products(const std::vector<Point>&
   for (const auto& pair : *lagged_) {
     result.push_back(0);
     if (pair.mollifier.is_mollified) continue;
-    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
-    result.back() = stiffness_ * barrier_->force_per_weight(pair.closest.distance_squared).value *
+    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), law_, eta_);
+    result.back() = normal_force_per_weight(*barrier_, pair).value *
                     term.force().cwiseProduct(at_stencil<dim>(pair, p)).sum();
   }
   return result;
@@ -245,10 +261,9 @@ Friction<dim>::unit_forces(const std::vector<Point>& positions, const std::vecto
   for (std::size_t k = 0; k < lagged_->size(); ++k) {
     const ContactPair<dim>& pair = (*lagged_)[k];
     if (pair.mollifier.is_mollified || factors[k] == 0) continue;
-    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
+    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), law_, eta_);
     const geometry::StencilPoints<dim> force =
-        factors[k] * stiffness_ * barrier_->force_per_weight(pair.closest.distance_squared).value *
-        term.force();
+        factors[k] * normal_force_per_weight(*barrier_, pair).value * term.force();
     add_at_stencil<dim>(pair, Eigen::Map<const geometry::StencilVector<dim>>(force.data()), result);
   }
   return result;
@@ -264,8 +279,8 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::lag_derivative(const s
   for (const auto& pair : *lagged_) {
     const double factor = coefficient(pair) * stiffness_ * pair.weight;
     if (pair.mollifier.is_mollified || factor == 0) continue;
-    const auto force = barrier_->force_per_weight(pair.closest.distance_squared);
-    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
+    const auto force = normal_force_per_weight(*barrier_, pair);
+    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), law_, eta_);
     const geometry::StencilMatrix<dim> A =
         term.by_lagged_positions(factor * force.value, factor * force.slope);
     add_at_stencil<dim>(pair, product(A, stencil_vector<dim>(pair, x)), result);
@@ -284,7 +299,7 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const std:
   const std::vector<double> products = unit_force_products(positions, p);
   for (std::size_t k = 0; k < products.size(); ++k) {
     const ContactPair<dim>& pair = (*lagged_)[k];
-    const double by_weight = coefficient(pair) * products[k];
+    const double by_weight = coefficient(pair) * stiffness_ * products[k];
     if (by_weight != 0) add_at_stencil<dim>(*pair.geometric, by_weight * weight_gradient(pair), result);
   }
   return result;
@@ -306,7 +321,8 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::lag_tangent(const std:
   for (const ContactPair<dim>& pair : *lagged_) {
     const double factor = coefficient(pair);
     changes.push_back(factor == 0 ? 0
-                                  : factor * weight_gradient(pair).dot(at_stencil<dim>(*pair.geometric, x)));
+                                  : factor * stiffness_ *
+                                        weight_gradient(pair).dot(at_stencil<dim>(*pair.geometric, x)));
   }
   const std::vector<Point> forces = unit_forces(positions, changes);
   for (std::size_t v = 0; v < result.size(); ++v) result[v] += forces[v];

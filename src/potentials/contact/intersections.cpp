@@ -21,11 +21,15 @@ std::string describe_primitive(const surface::Surface<dim>& surface,
                                std::span<const LocalIndex> primitive) {
   constexpr std::array<const char*, 3> kinds{"vertex ", "edge (", "face ("};
   const std::int32_t body = vertices[primitive.front()].body;
-  const GlobalIndex first = surface.is_obstacle(body) ? surface.num_nodes_global() : 0;
+  const bool is_copy = surface.parts().copies.has_value() && surface.is_obstacle(body);
+  const GlobalIndex first = surface.is_obstacle(body) && !is_copy ? surface.num_nodes_global() : 0;
+  const auto number = [&](LocalIndex vertex) {
+    const GlobalIndex id = vertices[vertex].id - first;
+    return is_copy ? id % surface.num_nodes_global() : id;
+  };
   std::ostringstream text;
   text << kinds[primitive.size() - 1];
-  for (std::size_t i = 0; i < primitive.size(); ++i)
-    text << (i > 0 ? ", " : "") << vertices[primitive[i]].id - first;
+  for (std::size_t i = 0; i < primitive.size(); ++i) text << (i > 0 ? ", " : "") << number(primitive[i]);
   text << (primitive.size() > 1 ? ")" : "") << " of '" << surface.body_name(body) << "'";
   return text.str();
 }

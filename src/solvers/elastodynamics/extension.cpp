@@ -36,6 +36,9 @@ bool IncrementalPotential<dim>::respond(const linalg::Vector& u, const linalg::V
       approach->add_gradient(scale_, prescribed.local(), obstacles, rhs.write_owned());
     } else {
       problem_.friction->add_hessian(u.local(), scale_, newton::Projection::per_element, contact);
+      if (problem_.tangential_adhesion != nullptr)
+        problem_.tangential_adhesion->add_hessian(u.local(), scale_, newton::Projection::per_element,
+                                                  contact);
     }
     contact_matrix_->finish();
     if (begin_with_rest()) {
@@ -65,10 +68,11 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
                                            std::span<const double> obstacles, const linalg::Vector& force,
                                            const std::function<bool()>& interrupted, Extension& extension) {
   potentials::ContactState<dim>& contact = *problem_.contact;
-  potentials::Approach<dim> approach(contact, u.local(), prescribed.local(), obstacles, stiffness_.value);
+  potentials::Approach<dim> approach(contact, u.local(), prescribed.local(), obstacles, stiffness_.value,
+                                     problem_.adhesion != nullptr ? &problem_.adhesion->state() : nullptr);
   extension.motion.copy_from(prescribed);
   GlobalIndex first = 0;
-  const int least = contact.has_friction() ? least_solves : 1;
+  const int least = problem_.has_friction() ? least_solves : 1;
   // The search for collisions on the motion costs as much as its linear solve: only for motions that may be
   // the last.
   bool searched = true;

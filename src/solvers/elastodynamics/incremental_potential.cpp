@@ -179,7 +179,8 @@ void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projec
   assembler_.begin();
   if (with_contact) contact_matrix_->begin();
   std::optional<CondensedStencils<dim>> condensed_stencils;
-  if (with_contact && condensed_) condensed_stencils.emplace(*problem_.periodic, *contact_matrix_);
+  if (with_contact && condensed_)
+    condensed_stencils.emplace(*problem_.periodic, problem_.contact->surface(), *contact_matrix_);
   linalg::StencilSink* stencils = contact_matrix_.get();
   if (condensed_stencils) stencils = &*condensed_stencils;
   for (const Summand& summand : summands_)
@@ -205,7 +206,7 @@ void IncrementalPotential<dim>::assemble_at_rest() {
   potentials::StepContext at_rest = context_;
   at_rest.previous = rest.local();
   for (const Term<dim>& term : problem_.terms) {
-    if (term.accounting != Accounting::dissipation || term.potential.get() == problem_.friction) continue;
+    if (term.accounting != Accounting::dissipation || term.of_surfaces) continue;
     term.potential->begin_step(at_rest);
     term.potential->add_hessian(rest.local(), scale_, projection, sink);
     term.potential->begin_step(context_);

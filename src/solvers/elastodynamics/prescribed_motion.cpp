@@ -67,7 +67,7 @@ double StepSolver<dim>::try_move(double s, const linalg::Vector& motion, const s
 /// Obstacles or prescribed entries that move may drag others along by friction.
 template <int dim>
 bool StepSolver<dim>::drags(const Way& way) const {
-  return problem_.contact && problem_.contact->has_friction() &&
+  return problem_.contact && problem_.has_friction() &&
          problem_.contact->longest_motion(way.nodes.local(), way.obstacles) > 0;
 }
 

@@ -41,22 +41,21 @@ Moment end_of(const RecordedRun<dim>& run, const stepping::StepRecord& record) {
 template <int dim>
 void enter_contact(const RecordedRun<dim>& run, const stepping::StepRecord& record, std::span<const double> u,
                    std::span<const double> previous) {
-  potentials::ContactState<dim>& contact = *run.problem.contact;
+  const ElastodynamicsProblem<dim>& problem = run.problem;
   const ElastodynamicsOptions& options = run.options;
   const auto move_obstacles = [&](const Moment& to) {
-    contact.set_obstacle_displacement(run.problem.obstacle_motion(to.time, to.load_factor));
+    problem.contact->set_obstacle_displacement(problem.obstacle_motion(to.time, to.load_factor));
   };
-  contact.clear_friction();
+  problem.clear_friction();
   // Objectives see obstacles at the start of a run as at nominal times, in full.
   if (record.num_predecessors == 0) return move_obstacles({record.time, 1});
   move_obstacles(start_of(run, record));
-  contact.start_step(previous);
+  problem.start_contact(previous);
   const double length = record.dt > 0 ? record.dt : 1, stiffness = physical_barrier_stiffness(options);
-  if (options.friction_iterations > 0) contact.lag_friction(stiffness, length);
+  if (options.friction_iterations > 0) problem.lag_friction(previous, stiffness, length);
   move_obstacles(end_of(run, record));
   if (options.friction_iterations >= 0) return;
-  contact.update(u);
-  contact.lag_friction(stiffness, length, potentials::LaggedAt::end);
+  problem.lag_friction(u, stiffness, length, potentials::LaggedAt::end);
 }
 
 /// A recorded step, linearised at its states: what the sweeps in both directions share. Converged friction

@@ -66,24 +66,20 @@ void StepSolver<dim>::balance_stiffness(const linalg::Vector& u) {
 template <int dim>
 void StepSolver<dim>::start_contact(const stepping::History& past, const StepTarget& target) {
   const linalg::Vector& u = past.newest().u;
-  potentials::ContactState<dim>& contact = *problem_.contact;
-  contact.clear_friction();
-  contact.start_step(u.local());
+  problem_.start_contact(u.local());
   balance_stiffness(u);
   if (options_.friction_iterations == 0) return;
   // Before the first solve there is no balance to speak of (PolyFEM's key initial_barrier_stiffness).
   const bool first = past.newest().id == 0 && !options_.barrier_stiffness;
-  contact.lag_friction(first ? options_.initial_barrier_stiffness
-                             : objective_.stiffness() / objective_.scale(),
-                       target.dt > 0 ? target.dt : 1);
+  problem_.lag_friction(
+      u.local(), first ? options_.initial_barrier_stiffness : objective_.stiffness() / objective_.scale(),
+      target.dt > 0 ? target.dt : 1);
 }
 
 /// Norm of the gradient at u with the frames and normal forces of u itself.
 template <int dim>
 double StepSolver<dim>::friction_residual(const linalg::Vector& u, double dt) {
-  potentials::ContactState<dim>& contact = *problem_.contact;
-  contact.update(u.local());
-  contact.lag_friction(objective_.stiffness() / objective_.scale(), dt);
+  problem_.lag_friction(u.local(), objective_.stiffness() / objective_.scale(), dt);
   linalg::Vector g(u.shared_layout());
   objective_.gradient(u, g);
   return g.norm();
@@ -97,14 +93,20 @@ bool StepSolver<dim>::friction_has_converged(double residual, const linalg::Vect
   if (std::isinf(options_.friction_tolerance)) return true;
   linalg::Vector contact(u.shared_layout());
   problem_.barrier->add_gradient(u.local(), objective_.stiffness(), contact.write_owned());
-  return residual <= options_.friction_tolerance * contact.norm();
+  double forces = contact.norm();
+  if (problem_.tangential_adhesion != nullptr) {
+    contact.fill(0);
+    problem_.adhesion->add_gradient(u.local(), objective_.scale(), contact.write_owned());
+    forces += contact.norm();
+  }
+  return residual <= options_.friction_tolerance * forces;
 }
 
 template <int dim>
 bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, linalg::Vector& u_tilde,
                                              SolvedStep& solved) {
   const int limit = options_.friction_iterations < 0 ? most_friction_passes : options_.friction_iterations;
-  const bool frictional = problem_.contact && problem_.contact->parameters().friction && limit > 0;
+  const bool frictional = problem_.is_frictional() && limit > 0;
   const double dt = target.dt > 0 ? target.dt : 1;
   double best = std::numeric_limits<double>::infinity();
   int best_pass = 0;
@@ -151,6 +153,8 @@ void StepSolver<dim>::record_forces(SolvedStep& solved) const {
     problem_.adhesion->add_gradient(solved.u.local(), -1, solved.contact_force.write_owned());
   }
   problem_.friction->add_gradient(solved.u.local(), -1, solved.friction_force.write_owned());
+  if (problem_.tangential_adhesion != nullptr)
+    problem_.tangential_adhesion->add_gradient(solved.u.local(), -1, solved.friction_force.write_owned());
 }
 
 template <int dim>

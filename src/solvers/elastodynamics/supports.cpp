@@ -38,6 +38,15 @@ void add_pairs(const potentials::ContactState<dim>& contact, const Points& posit
                  -factor, wrench);
 }
 
+/// Adds what the lagged friction of an obstacle exerts.
+template <int dim>
+void add_friction(const potentials::ContactState<dim>& contact, std::int32_t obstacle, Wrench& wrench) {
+  if (!contact.friction().acts_here()) return;
+  if (const auto own = contact.friction().of(obstacle); own.acts_here())
+    add_gradient(*own.vertices(), contact.friction_positions(), own.gradient(contact.friction_positions()),
+                 -1, wrench);
+}
+
 } // namespace
 
 template <int dim>
@@ -73,6 +82,8 @@ ObstacleForces<dim> forces_of_obstacle(const ElastodynamicsProblem<dim>& problem
   add(std::make_unique<potentials::BarrierPotential<dim>>(*problem.contact, obstacle), barrier_stiffness);
   add(std::make_unique<potentials::FrictionPotential<dim>>(*problem.contact, obstacle), 1);
   if (problem.adhesion != nullptr) add(problem.adhesion->of_body(obstacle), 1);
+  if (problem.tangential_adhesion != nullptr)
+    add(std::make_unique<potentials::FrictionPotential<dim>>(problem.adhesion->state(), obstacle), 1);
   return forces;
 }
 
@@ -81,7 +92,6 @@ std::vector<Wrench> wrenches_of_obstacles(const ElastodynamicsProblem<dim>& prob
                                           std::span<const std::int32_t> obstacles, const linalg::Vector& u,
                                           double barrier_stiffness) {
   const potentials::ContactState<dim>& contact = *problem.contact;
-  const potentials::Friction<dim>& friction = contact.friction();
   const auto* adhesion = problem.adhesion;
   const auto positions = positions_at(contact, u, contact.obstacle_displacement());
   auto adhering = positions;
@@ -91,10 +101,8 @@ std::vector<Wrench> wrenches_of_obstacles(const ElastodynamicsProblem<dim>& prob
     Wrench& wrench = wrenches.emplace_back();
     add_pairs(contact, positions, obstacle, barrier_stiffness, wrench);
     if (adhesion != nullptr) add_pairs(adhesion->state(), adhering, obstacle, adhesion->strength(), wrench);
-    if (!friction.acts_here()) continue;
-    if (const auto own = friction.of(obstacle); own.acts_here())
-      add_gradient(*own.vertices(), contact.friction_positions(), own.gradient(contact.friction_positions()),
-                   -1, wrench);
+    add_friction(contact, obstacle, wrench);
+    if (adhesion != nullptr) add_friction(adhesion->state(), obstacle, wrench);
   }
   return wrenches;
 }

@@ -216,6 +216,7 @@ struct ContactSpec {
   double epsv = 1e-3; ///< [m/s]
   double friction_coefficient = 0;
   std::vector<FrictionPair> friction_pairs;
+  bool periodic = false; ///< with the cells next to a periodic one
   bool use_convergent_formulation = false;
   bool use_area_weighting = true, use_improved_max_operator = true,
        use_physical_barrier = true;                            ///< act only with it
@@ -224,6 +225,8 @@ struct ContactSpec {
   bool adhesion_enabled = false;
   double adhesion_peak = 1e-3, adhesion_reach = 1e-2; ///< distances of the largest force, of none [m]
   std::optional<double> adhesion_strength;            ///< there with adhesion
+  std::optional<double> tangential_adhesion;          ///< coefficient
+  double epsa = 1e-3;                                 ///< [m/s]
   std::optional<double> barrier_stiffness;            ///< empty = adaptive
   double initial_barrier_stiffness = 1;
   int friction_iterations = 1;         ///< -1 until converged, 0 no friction

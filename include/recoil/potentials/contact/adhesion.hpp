@@ -11,25 +11,25 @@ namespace recoil::potentials {
 /// traction [Pa] where the form has area weights, else the largest force of a pair [N]. Collective but
 /// value().
 ///
-/// Pairs reach farther than those of contact, so that it searches for itself; obstacles are where contact has
-/// them.
+/// Pairs reach farther than those of contact, so that it searches for itself. Tangential adhesion is a
+/// FrictionPotential of the same state.
 template <int dim>
 class AdhesionPotential final : public Potential<dim> {
 public:
-  /// `contact` must outlive it; `state` has the same surface, and the reach for its dhat.
-  AdhesionPotential(const ContactState<dim>& contact, std::shared_ptr<ContactState<dim>> state,
-                    double strength)
-      : AdhesionPotential(contact, std::move(state), strength, {}) {}
+  /// `state` has the surface of contact for its leader, and the reach for its dhat. With `body` only pairs
+  /// with this body, obstacle or plane count.
+  AdhesionPotential(std::shared_ptr<ContactState<dim>> state, double strength,
+                    std::optional<std::int32_t> body = {})
+      : state_(std::move(state)), unit_(*state_, body), strength_(strength) {}
   /// The part of the pairs with this body, obstacle or plane; it shares the pairs.
   std::unique_ptr<AdhesionPotential> of_body(std::int32_t body) const {
-    return std::unique_ptr<AdhesionPotential>(new AdhesionPotential(*contact_, state_, strength_, body));
+    return std::make_unique<AdhesionPotential>(state_, strength_, body);
   }
 
   double strength() const { return strength_; }
-  const ContactState<dim>& state() const { return *state_; }
+  ContactState<dim>& state() const { return *state_; }
   std::string_view name() const override { return "adhesion"; }
-  void begin_step(const StepContext&) override { starts_step_ = !body_; }
-  void update(std::span<const double> u) override;
+  void update(std::span<const double> u) override { state_->update(u); }
   double value(std::span<const double> u) const override { return strength_ * unit_.value(u); }
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
     unit_.add_gradient(u, strength_ * factor, g);
@@ -50,17 +50,9 @@ public:
                              double factor, std::span<double> y) const override;
 
 private:
-  AdhesionPotential(const ContactState<dim>& contact, std::shared_ptr<ContactState<dim>> state,
-                    double strength, std::optional<std::int32_t> body)
-      : contact_(&contact), state_(std::move(state)), unit_(*state_, body), strength_(strength), body_(body),
-        starts_step_(!body) {}
-
-  const ContactState<dim>* contact_;
   std::shared_ptr<ContactState<dim>> state_;
   BarrierPotential<dim> unit_; ///< with strength 1
   double strength_;
-  std::optional<std::int32_t> body_;
-  bool starts_step_;
 };
 
 } // namespace recoil::potentials

@@ -21,8 +21,10 @@ public:
 
   /// Models the pairs that (d, obstacle_motion) from (u, obstacles) and motions of free vertices that are not
   /// longer may close; none is expected to close yet. Updates `state`, which must outlive it, to u.
+  /// `adhesive` has friction of its own, with the same surface, and may be null.
   Approach(ContactState<dim>& state, std::span<const double> u, std::span<const double> d,
-           std::span<const double> obstacle_motion, double stiffness);
+           std::span<const double> obstacle_motion, double stiffness,
+           const ContactState<dim>* adhesive = nullptr);
 
   /// Fits the expected gaps to the motion (d, obstacle_motion). Returns for how many pairs, over all ranks,
   /// the force has come to be another one, by more than a factor of two.
@@ -61,7 +63,12 @@ private:
   ContactState<dim>* state_;
   std::shared_ptr<const surface::StencilVertices<dim>> vertices_;
   std::vector<Stencil> stencils_;
-  std::vector<Point> slid_; ///< where the vertices of lagged friction are expected to end
+  /// Lagged friction, and where its vertices are expected to end.
+  struct Sliding {
+    const ContactState<dim>* state;
+    std::vector<Point> end;
+  };
+  std::vector<Sliding> sliding_;
 };
 
 } // namespace recoil::potentials

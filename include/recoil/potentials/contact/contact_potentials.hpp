@@ -46,7 +46,8 @@ private:
   std::optional<std::int32_t> body_;
 };
 
-/// Lagged friction (Friction). Collective but value().
+/// Lagged friction (Friction), which is tangential adhesion where the barrier of `state` is adhesion.
+/// Collective but value().
 template <int dim>
 class FrictionPotential final : public Potential<dim> {
 public:
@@ -56,7 +57,7 @@ public:
   explicit FrictionPotential(ContactState<dim>& state, std::optional<std::int32_t> body = {})
       : state_(&state), body_(body) {}
 
-  std::string_view name() const override { return "friction"; }
+  std::string_view name() const override { return is_adhesion() ? "tangential adhesion" : "friction"; }
   void update(std::span<const double> u) override {
     state_->update(u);
     if (body_) own_ = state_->friction().of(*body_);
@@ -94,6 +95,10 @@ private:
   using Product = std::vector<Point> (Friction<dim>::*)(const std::vector<Point>& positions,
                                                         const std::vector<Point>& p) const;
   Field product(Product product, std::span<const double> p) const;
+  bool is_adhesion() const { return state_->barrier().form().adhesion_peak.has_value(); }
+  const parameters::Quantity& coefficients() const {
+    return is_adhesion() ? parameters::quantities::tangential_adhesion : parameters::quantities::friction;
+  }
   /// The terms that count.
   const Friction<dim>& friction() const { return body_ ? own_ : state_->friction(); }
 

@@ -15,7 +15,8 @@ struct ContactParameters {
   double dhat = 1e-3; ///< [m]
   BarrierForm form = BarrierForm::plain;
   std::vector<Plane<dim>> planes;
-  double eps_v = 1e-3;           ///< speed below which friction is smoothed [m/s]
+  double eps_v = 1e-3;           ///< speed below which friction is smoothed; at which tangential
+                                 ///< adhesion is largest [m/s]
   FrictionCoefficients friction; ///< empty = no friction
 };
 
@@ -42,14 +43,20 @@ public:
   /// One vector per owned surface vertex, obstacles included.
   using Field = std::vector<Point>;
 
-  ContactState(std::unique_ptr<const surface::Surface<dim>> surface, ContactParameters<dim> parameters);
+  /// Obstacles are where those of `leader` are, unless it is null; it has the same surface, and must outlive
+  /// this.
+  ContactState(std::unique_ptr<const surface::Surface<dim>> surface, ContactParameters<dim> parameters,
+               const ContactState* leader = nullptr);
 
   const surface::Surface<dim>& surface() const { return *surface_; }
   const ContactParameters<dim>& parameters() const { return parameters_; }
   const Barrier<dim>& barrier() const { return barrier_; }
 
   /// Where the obstacles are: displacement from rest, dim entries per local obstacle vertex. Not collective.
-  std::span<const double> obstacle_displacement() const { return obstacle_displacement_; }
+  std::span<const double> obstacle_displacement() const {
+    return leader_ != nullptr ? leader_->obstacle_displacement() : obstacle_displacement_;
+  }
+  /// @pre There is no leader.
   void set_obstacle_displacement(std::vector<double> displacement);
 
   /// Brings the pairs up to date with (u, obstacles); cheap if nothing has moved. u has ghosts. All functions
@@ -88,13 +95,14 @@ public:
   /// True if any rank has terms of lagged friction.
   bool has_friction() const { return surface_->comm().sum(friction_.acts_here() ? 1.0 : 0.0) > 0; }
 
-  /// Displacements d of the nodes and `obstacle_motion` at the owned surface vertices. Not collective.
+  /// Displacements d of the nodes and `obstacle_motion` at the owned surface vertices. Collective where the
+  /// surface has copies, as is add_to_nodes().
   Field at_owned(std::span<const double> d, std::span<const double> obstacle_motion) const;
   /// Displacements of the nodes where obstacles stand still.
   Field at_owned(std::span<const double> d) const;
   /// Sums what ranks have at `vertices`.
   Field sum_at_owners(const surface::StencilVertices<dim>& vertices, std::vector<Point> field) const;
-  /// g += factor * field at the nodes of the owned surface vertices. Not collective.
+  /// g += factor * field at the nodes of the owned surface vertices.
   void add_to_nodes(const Field& field, double factor, std::span<double> g) const;
   /// This rank's share of field . (x - x_start) over obstacle vertices. Not collective.
   double obstacle_work(const Field& field) const;
@@ -121,6 +129,7 @@ private:
 
   std::unique_ptr<const surface::Surface<dim>> surface_;
   ContactParameters<dim> parameters_;
+  const ContactState* leader_;
   Barrier<dim> barrier_;
   ContactSearch<dim> search_;
   std::vector<double> obstacle_displacement_;

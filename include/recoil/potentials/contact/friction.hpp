@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "recoil/geometry/friction_smoothing.hpp"
 #include "recoil/potentials/contact/barrier.hpp"
 
 namespace recoil::potentials {
@@ -27,6 +28,9 @@ struct FrictionCounts {
 /// Smoothed Coulomb friction with lagged normal forces and contact frames [Li et al. 2020, section 5]:
 /// Phi = sum_k mu_k N_k f0(|w_k|), w_k = (I - n n') Gamma (x - x_start) the tangential sliding since the
 /// start of the step, f0 smoothed below the length eta = eps_v dt.
+///
+/// Where the barrier has an adhesion_peak this is tangential adhesion [Fang et al. 2023]: N_k is the largest
+/// pull of the pair, whatever its distance, and f0 the one of geometry::tangential_adhesion.
 template <int dim>
 class Friction {
 public:
@@ -43,9 +47,10 @@ public:
 
   /// No friction.
   Friction() = default;
-  /// Takes the frames and normal forces N = `stiffness` * Barrier::force of `pairs`, whose vertices refer to
-  /// `vertices`; pairs of nearly parallel edges have no friction. `start`: positions of the vertices at the
-  /// start of the step. Keeps the pairs for derivatives by the lagged positions. Not collective.
+  /// Takes the frames and normal forces N of `pairs`, `stiffness` times Barrier::force or that of adhesion,
+  /// whose vertices refer to `vertices`; pairs of nearly parallel edges have no friction. `start`: positions
+  /// of the vertices at the start of the step. Keeps the pairs for derivatives by the lagged positions. Not
+  /// collective.
   Friction(const Barrier<dim>& barrier, std::shared_ptr<const std::vector<ContactPair<dim>>> pairs,
            std::shared_ptr<const surface::StencilVertices<dim>> vertices, std::vector<Point> start,
            double stiffness, double eta, FrictionCoefficients coefficients);
@@ -84,12 +89,13 @@ public:
   double coefficient(const ContactPair<dim>& pair) const {
     return coefficients_(pair.bodies[0], pair.bodies[1]);
   }
-  /// p . dPhi/dx of each of lagged_pairs() per unit of its coefficient and weight: right for coefficients and
-  /// weights of 0 too.
+  double stiffness() const { return stiffness_; }
+  /// p . dPhi/dx of each of lagged_pairs() per unit of stiffness, of its coefficient and of its weight: right
+  /// where these are 0, too.
   std::vector<double> unit_force_products(const std::vector<Point>& positions,
                                           const std::vector<Point>& p) const;
-  /// The transpose: sum_k factors_k times dPhi/dx of the k-th of lagged_pairs() per unit of its coefficient
-  /// and weight; at all vertices() (contributions of this rank's pairs).
+  /// The transpose: sum_k factors_k times dPhi/dx of the k-th of lagged_pairs() per unit of these; at all
+  /// vertices() (contributions of this rank's pairs).
   std::vector<Point> unit_forces(const std::vector<Point>& positions,
                                  const std::vector<double>& factors) const;
   /// Derivative of p . dPhi/dx by the lagged positions, on which frames and normal forces depend, at fixed
@@ -114,6 +120,7 @@ private:
   std::shared_ptr<const std::vector<ContactPair<dim>>> lagged_;
   FrictionCoefficients coefficients_;
   double stiffness_ = 0, eta_ = 1;
+  geometry::SlidingLaw law_ = geometry::coulomb_friction;
   std::optional<Barrier<dim>> barrier_; ///< barrier whose forces are lagged
 };
 

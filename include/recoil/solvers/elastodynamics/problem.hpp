@@ -66,6 +66,7 @@ struct ElastodynamicsProblem {
   const potentials::BarrierPotential<dim>* barrier = nullptr;
   const potentials::FrictionPotential<dim>* friction = nullptr;
   potentials::AdhesionPotential<dim>* adhesion = nullptr;
+  const potentials::FrictionPotential<dim>* tangential_adhesion = nullptr;
 
   void add_elastic(std::unique_ptr<potentials::ElasticPotential<dim>> potential) {
     elastic.push_back(potential.get());
@@ -92,6 +93,40 @@ struct ElastodynamicsProblem {
   void add_adhesion(std::unique_ptr<potentials::AdhesionPotential<dim>> potential) {
     adhesion = potential.get();
     terms.push_back({std::move(potential), Accounting::energy, &Ledger::barrier, true});
+    if (!adhesion->state().parameters().friction) return;
+    auto tangential = std::make_unique<potentials::FrictionPotential<dim>>(adhesion->state());
+    tangential_adhesion = tangential.get();
+    terms.push_back({std::move(tangential), Accounting::dissipation, &Ledger::dissipated_friction, true});
+  }
+
+  // Contact and adhesion search for pairs of their own, and each has its lagged friction. All collective.
+
+  void clear_friction() const {
+    contact->clear_friction();
+    if (adhesion != nullptr) adhesion->state().clear_friction();
+  }
+  /// Takes the start of a step at (u, obstacles), without lagged friction.
+  void start_contact(std::span<const double> u) const {
+    clear_friction();
+    contact->start_step(u);
+    if (adhesion != nullptr) adhesion->state().start_step(u);
+  }
+  /// Takes frames and normal forces of friction from (u, obstacles); `dt` the length of the step.
+  void lag_friction(std::span<const double> u, double barrier_stiffness, double dt,
+                    potentials::LaggedAt at = potentials::LaggedAt::start) const {
+    contact->update(u);
+    contact->lag_friction(barrier_stiffness, dt, at);
+    if (tangential_adhesion == nullptr) return;
+    adhesion->state().update(u);
+    adhesion->state().lag_friction(adhesion->strength(), dt, at);
+  }
+  /// Whether pairs may have friction.
+  bool is_frictional() const {
+    return contact && (contact->parameters().friction || tangential_adhesion != nullptr);
+  }
+  /// Whether pairs of any rank have lagged friction.
+  bool has_friction() const {
+    return contact->has_friction() || (tangential_adhesion != nullptr && adhesion->state().has_friction());
   }
 };
 

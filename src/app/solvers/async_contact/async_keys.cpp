@@ -203,7 +203,7 @@ constexpr AbsentKey absent[] = {
      "write `friction_coefficient`: asynchronous contact has one coefficient for all pairs"},
     {"/contact/epsv", "leave it out: friction is not smoothed; `anchor_stiffness` lets contacts stick"},
     {"/contact/{use_convergent_formulation,use_area_weighting,use_improved_max_operator,use_physical_barrier,"
-     "use_gcp_formulation,alpha_t,beta_t,alpha_n,beta_n,adhesion}",
+     "use_gcp_formulation,alpha_t,beta_t,alpha_n,beta_n,adhesion,periodic}",
      "leave it out: it is of surfaces of finite elements"},
     {"/solver/nonlinear", "leave it out: nothing is iterated"},
     {"/solver/advanced", "leave it out: nothing is iterated"},

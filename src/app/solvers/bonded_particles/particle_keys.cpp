@@ -400,7 +400,7 @@ constexpr AbsentKey absent[] = {
     {"/time/integrator", "write \"solver\": {\"bonded_particles\": {\"integrator\": ..}}"},
     {"/contact/dhat_relative", "write `dhat`, a tenth of a radius, say"},
     {"/contact/{use_convergent_formulation,use_area_weighting,use_improved_max_operator,use_physical_barrier,"
-     "use_gcp_formulation,alpha_t,beta_t,alpha_n,beta_n,adhesion}",
+     "use_gcp_formulation,alpha_t,beta_t,alpha_n,beta_n,adhesion,periodic}",
      "leave it out: it is of surfaces of finite elements"},
     {"/solver/nonlinear", newton},
     {"/solver/advanced", newton},

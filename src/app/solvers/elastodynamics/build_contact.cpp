@@ -116,6 +116,15 @@ void refuse_loose_parts(const surface::Surface<dim>& surface) {
                                  dim == 3 ? "edges or points without triangles" : "points without edges"));
 }
 
+/// Copies of bodies in the cells next to a periodic one rub as the bodies themselves.
+potentials::FrictionCoefficients of_copies(potentials::FrictionCoefficients friction,
+                                           std::int32_t num_bodies) {
+  if (!friction) return friction;
+  return {friction.values, [entry = friction.entry, num_bodies](std::int32_t a, std::int32_t b) {
+            return entry(a % num_bodies, b % num_bodies);
+          }};
+}
+
 /// Adhesion over the pairs of another search, with the weights of contact. Collective.
 template <int dim>
 void add_adhesion(const Scene& scene, solvers::ElastodynamicsProblem<dim>& problem) {
@@ -134,10 +143,15 @@ void add_adhesion(const Scene& scene, solvers::ElastodynamicsProblem<dim>& probl
                                                 .planes = of_contact.parameters().planes,
                                                 .friction = {}};
   parameters.form.adhesion_peak = contact.adhesion_peak;
+  if (contact.tangential_adhesion) {
+    parameters.eps_v = contact.epsa;
+    parameters.friction = {{tangential_adhesion_unit(scene) * *contact.tangential_adhesion},
+                           [](std::int32_t, std::int32_t) { return std::size_t{0}; }};
+  }
   problem.add_adhesion(std::make_unique<potentials::AdhesionPotential<dim>>(
-      of_contact,
       std::make_shared<potentials::ContactState<dim>>(
-          std::make_unique<const surface::Surface<dim>>(of_contact.surface()), std::move(parameters)),
+          std::make_unique<const surface::Surface<dim>>(of_contact.surface()), std::move(parameters),
+          &of_contact),
       *contact.adhesion_strength));
 }
 
@@ -154,8 +168,13 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   parameters.planes = build_planes<dim>(scene, mesh.body_names.size() + obstacles.names.size());
   parameters.eps_v = scene.contact.epsv;
   parameters.friction = friction_coefficients(scene, mesh.body_names, obstacles.names);
-  auto surface = fem::collision_surface<dim>(*problem.space, obstacles, problem.dirichlet->flags(),
-                                             stays_flat(scene, obstacles.surface_ids));
+  if (scene.contact.periodic)
+    parameters.friction = of_copies(parameters.friction, static_cast<std::int32_t>(mesh.body_names.size()));
+  auto surface =
+      scene.contact.periodic
+          ? fem::periodic_surface<dim>(*problem.space, *problem.periodic, problem.dirichlet->flags())
+          : fem::collision_surface<dim>(*problem.space, obstacles, problem.dirichlet->flags(),
+                                        stays_flat(scene, obstacles.surface_ids));
   if (parameters.form.geometric)
     refuse_loose_parts(*surface);
   else

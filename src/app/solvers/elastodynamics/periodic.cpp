@@ -41,6 +41,19 @@ void build_strain(const Item& from, PeriodicEntry& entry) {
         from["fixed_macro_strain"].fail("names entry " + std::to_string(number) + " twice");
 }
 
+/// Copies of a cell have no rings of facets around them, and move with nodes that nothing prescribes.
+void check_periodic_contact(const Item& root, const Scene& scene) {
+  const Item contact = root["contact"];
+  const auto refuse = [&](const std::string& why) { contact["periodic"].fail(why); };
+  if (!elements_of(scene).periodic)
+    refuse("needs a cell that repeats; write boundary_conditions/periodic_boundary, or leave this out");
+  if (scene.contact.use_gcp_formulation)
+    refuse("excludes `use_gcp_formulation`, which does not see into the next cell; leave one of the two out");
+  if (!scene.boundary_conditions.dirichlet.empty())
+    refuse("excludes prescribed displacements (" + scene.boundary_conditions.dirichlet.front().where +
+           "): the cell is deformed by linear_displacement_offset alone");
+}
+
 bool is_switched_on(const Item& boundary) {
   if (boundary.is_null() || boundary.size() == 0) return false;
   if (boundary.is_list())
@@ -69,7 +82,9 @@ void refuse_with_periodic(const Item& root, const Scene& scene, const PeriodicEn
 
 } // namespace
 
-void build_periodic(const Item& root, Scene& scene) {
+namespace {
+
+void read_periodic(const Item& root, Scene& scene) {
   const Item conditions = root["boundary_conditions"];
   const bool is_on = conditions.has("periodic_boundary") && is_switched_on(conditions["periodic_boundary"]);
   for (const char* name : {"linear_displacement_offset", "fixed_macro_strain"})
@@ -90,6 +105,13 @@ void build_periodic(const Item& root, Scene& scene) {
       boundary["axes"].fail("goes without `correspondence`, which gives the periods themselves");
   }
   refuse_with_periodic(root, scene, entry);
+}
+
+} // namespace
+
+void build_periodic(const Item& root, Scene& scene) {
+  read_periodic(root, scene);
+  if (scene.contact.enabled && scene.contact.periodic) check_periodic_contact(root, scene);
 }
 
 template <int dim>

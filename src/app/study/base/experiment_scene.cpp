@@ -77,7 +77,8 @@ bool is_plane(const Scene& scene, const std::string& name) { return holds(names_
 bool has_friction(const Scene& scene) {
   const ContactSpec& contact = scene.contact;
   return contact.enabled && contact.friction_iterations != 0 &&
-         (contact.friction_coefficient != 0 || !contact.friction_pairs.empty());
+         (contact.friction_coefficient != 0 || !contact.friction_pairs.empty() ||
+          (contact.adhesion_enabled && contact.tangential_adhesion));
 }
 
 std::string list_of(const std::set<int>& ids) {

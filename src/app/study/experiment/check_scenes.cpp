@@ -144,10 +144,22 @@ void require_observables(const ExperimentScene& at, const ObjectiveSpec& objecti
                   " do not have; leave it out");
 }
 
+/// Objectives of pairs do not tell a body from its copies in the next cells.
+void refuse_pairs_of_copies(const ExperimentScene& at, const ObjectiveSpec& objective) {
+  const ObservableKind asked = objective.type->asks;
+  if (at.scene.contact.enabled && at.scene.contact.periodic &&
+      (asked == ObservableKind::contact_forces || asked == ObservableKind::surfaces))
+    at.fail(objective.where, "type",
+            objective.type->name +
+                std::string(" does not know the pairs with the next cell (contact/periodic in ") +
+                at.scene.file.string() + "); take homogenized_stress, or leave one of the two out");
+}
+
 void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
   require_deformable(at, objective.bodies, objective.where.of("body"));
   check_times(at, objective);
   require_observables(at, objective);
+  refuse_pairs_of_copies(at, objective);
   objective.check(at);
 }
 

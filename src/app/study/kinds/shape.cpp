@@ -38,6 +38,9 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
     at.fail(parameter, "a shape moves the points where " + quoted(varying.front()) +
                            " is evaluated, and that has no derivative; write numbers there");
   refuse_spins(at, parameter, moved);
+  if (at.scene.contact.enabled && at.scene.contact.periodic)
+    at.fail(parameter, "a shape moves what touches the next cell (contact/periodic in " +
+                           at.scene.file.string() + "), and that has no derivative; drop one of the two");
   if (at.scene.contact.enabled && at.scene.contact.dhat_relative)
     at.fail(parameter,
             "a shape changes the bounding box that contact/dhat_relative refers to; write contact/dhat in " +

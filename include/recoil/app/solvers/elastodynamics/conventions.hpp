@@ -29,6 +29,12 @@ inline double stiffness_unit(const Scene& scene, double dhat) {
   return barrier_form(scene).squared ? dhat * dhat * dhat : dhat;
 }
 
+/// The largest force of tangential adhesion over the largest one of adhesion, per unit of the coefficient of
+/// a scene. PolyFEM takes the largest slope of its A(d^2) for the normal force.
+inline double tangential_adhesion_unit(const Scene& scene) {
+  return elements_of(scene).conventions == Conventions::polyfem ? 1 / (2 * scene.contact.adhesion_peak) : 1;
+}
+
 /// Whether contact counts the flat parts of obstacles once, and not by their triangles.
 inline bool counts_flat_parts_once(const Scene& scene) {
   return elements_of(scene).conventions != Conventions::polyfem && !scene.contact.use_gcp_formulation;
