@@ -12,7 +12,9 @@ namespace recoil::linalg {
 namespace {
 
 /// Nodes that are no longer cut: smaller fronts make less fill, larger ones less overhead.
-constexpr std::size_t nodes_of_leaf = 20;
+constexpr std::size_t nodes_of_leaf = 12;
+/// In thousandths: ranks wait for the largest part. Below them METIS's own choice makes shorter separators.
+constexpr int imbalance_of_parts = 30, imbalance_inside = 200;
 
 void sort_unique(std::vector<LocalIndex>& numbers) {
   std::ranges::sort(numbers);
@@ -69,7 +71,7 @@ void label(const PartTree& tree, const EliminationGraph& graph, std::span<const 
            std::vector<int>& labels) {
   for (const GlobalIndex node : nodes) labels[node] = place;
   if (tree.is_part(place)) return;
-  const Bisection cut = bisect(graph);
+  const Bisection cut = bisect(graph, imbalance_of_parts);
   label(tree, restrict_to(graph, cut.left), pick(nodes, cut.left), 2 * place + 1, labels);
   label(tree, restrict_to(graph, cut.right), pick(nodes, cut.right), 2 * place + 2, labels);
 }
@@ -190,7 +192,7 @@ int Dissector::cut(const EliminationGraph& graph, std::span<const GlobalIndex> n
   front.depth = depth;
   std::vector<GlobalIndex> own(nodes.begin(), nodes.end());
   if (nodes.size() > nodes_of_leaf) {
-    const Bisection parts = bisect(graph);
+    const Bisection parts = bisect(graph, imbalance_inside);
     front.children[0] = cut(restrict_to(graph, parts.left), pick(nodes, parts.left), depth + 1);
     front.children[1] = cut(restrict_to(graph, parts.right), pick(nodes, parts.right), depth + 1);
     own = pick(nodes, parts.separator);

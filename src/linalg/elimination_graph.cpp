@@ -29,10 +29,11 @@ void check_metis(int status, const std::string& call) {
 }
 
 /// Per node the part 0, the part 1 or the separator 2.
-std::vector<idx_t> separate(const EliminationGraph& graph) {
+std::vector<idx_t> separate(const EliminationGraph& graph, int imbalance) {
   idx_t count = graph.num_nodes(), size = 0;
   std::vector<idx_t> offsets = graph.offsets, neighbours = graph.neighbours, parts(count);
   MetisOptions options = metis_options();
+  options[METIS_OPTION_UFACTOR] = imbalance;
   const DeferredSignals deferred;
   check_metis(METIS_ComputeVertexSeparator(&count, offsets.data(), neighbours.data(), nullptr, options.data(),
                                            &size, parts.data()),
@@ -117,11 +118,11 @@ std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
   return places;
 }
 
-Bisection bisect(const EliminationGraph& graph) {
+Bisection bisect(const EliminationGraph& graph, int imbalance) {
   const auto count = graph.num_nodes();
   // METIS does not take graphs without an edge.
   std::vector<idx_t> parts;
-  if (!graph.neighbours.empty()) parts = separate(graph);
+  if (!graph.neighbours.empty()) parts = separate(graph, imbalance);
   if (parts.empty() || std::ranges::count(parts, 0) == count || std::ranges::count(parts, 1) == count)
     parts = separate_by_numbers(graph);
   Bisection result;

@@ -40,9 +40,9 @@ struct Bisection {
   std::vector<GlobalIndex> left, right, separator;
 };
 
-/// Cuts a graph in two by METIS, with a separator of few nodes and parts of about equal size; parts may be
-/// empty, but none is the whole of a graph of two nodes or more. The same in every run. Not collective.
-/// @throws LibraryError if METIS fails.
-Bisection bisect(const EliminationGraph& graph);
+/// Cuts a graph in two by METIS, with a separator of few nodes and parts that are about equal: METIS aims at
+/// no more than `imbalance` thousandths above half. Parts may be empty, but none is the whole of a graph of
+/// two nodes or more. The same in every run. Not collective. @throws LibraryError if METIS fails.
+Bisection bisect(const EliminationGraph& graph, int imbalance);
 
 } // namespace recoil::linalg
