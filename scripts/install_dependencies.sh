@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build ccache pkg-config git ca-certificates
   libopenmpi-dev openmpi-bin openssh-client # mpirun asks for ssh even on one machine
-  libpetsc-real-dev libslepc-real-dev libmetis-dev libhdf5-openmpi-dev
+  libpetsc-real-dev libslepc-real-dev liblapack-dev libmetis-dev libhdf5-openmpi-dev
   libeigen3-dev libboost-dev libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev zlib1g-dev
   libopenblas0-serial # sparse Cholesky is two to five times faster than with the reference BLAS
   libgtest-dev libgmock-dev libbenchmark-dev

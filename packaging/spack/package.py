@@ -32,6 +32,7 @@ class Recoil(CMakePackage):
     depends_on("slepc@3.18:")
     depends_on("hdf5@1.10:+mpi")
     depends_on("metis@5:")
+    depends_on("lapack")
     depends_on("eigen@3.4:3")
     depends_on("boost@1.74:")  # headers alone, found by the CMake file that Boost brings along
     depends_on("cli11")

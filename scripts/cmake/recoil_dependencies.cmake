@@ -13,6 +13,7 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PETSC REQUIRED IMPORTED_TARGET petsc>=3.18)
 pkg_check_modules(SLEPC REQUIRED IMPORTED_TARGET slepc>=3.18)
+find_package(LAPACK REQUIRED) # the one of PETSc
 
 # Parallel HDF5: Debian names its pkg-config file after the MPI, sites with modules ship plain CMake or h5pcc.
 pkg_search_module(HDF5_MPI IMPORTED_TARGET hdf5-openmpi hdf5-mpi)

@@ -45,7 +45,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 string(
   JOIN ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libpetsc-real-dev (>= 3.18)" "libslepc-real-dev (>= 3.18)" "libeigen3-dev (>= 3.4)" "libboost-dev (>= 1.74)" libopenmpi-dev
-  libhdf5-openmpi-dev libmetis-dev libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev zlib1g-dev pkg-config)
+  libhdf5-openmpi-dev liblapack-dev libmetis-dev libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev zlib1g-dev pkg-config)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake (>= 3.25), recoil")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
     "Static libraries, headers and a CMake package, with which other programs use

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
-#include <string>
 
 #include "linalg/sum_matrix.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
-#include "recoil/base/signals.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::linalg {
@@ -72,55 +68,6 @@ std::vector<std::int64_t> column_counts(const EliminationGraph& rows) {
 }
 
 } // namespace
-
-EliminationGraph gather_graph(const VectorLayout& layout, const NodeGraph& graph) {
-  std::vector<idx_t> degrees, neighbours;
-  for (LocalIndex node = 0; node < layout.num_owned; ++node) {
-    const std::size_t before = neighbours.size();
-    for (auto k = graph.offsets[node]; k < graph.offsets[node + 1]; ++k) {
-      const LocalIndex other = graph.neighbours[k];
-      if (other == node) continue;
-      neighbours.push_back(static_cast<idx_t>(layout.global(other)));
-    }
-    degrees.push_back(static_cast<idx_t>(neighbours.size() - before));
-  }
-  EliminationGraph whole;
-  whole.neighbours = parallel::gather(*layout.comm, 0, std::move(neighbours));
-  for (const idx_t degree : parallel::gather(*layout.comm, 0, std::move(degrees)))
-    whole.offsets.push_back(whole.offsets.back() + degree);
-  return whole;
-}
-
-EliminationGraph restrict_to(const EliminationGraph& graph, std::span<const GlobalIndex> nodes) {
-  std::vector<idx_t> number(graph.num_nodes(), -1);
-  idx_t next = 0;
-  for (const GlobalIndex node : nodes) number[node] = next++;
-  EliminationGraph part;
-  for (const GlobalIndex node : nodes) {
-    const std::size_t row = node;
-    for (idx_t k = graph.offsets[row]; k < graph.offsets[row + 1]; ++k)
-      if (const idx_t other = number[graph.neighbours[k]]; other >= 0) part.neighbours.push_back(other);
-    part.end_row();
-  }
-  return part;
-}
-
-std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
-  idx_t count = graph.num_nodes();
-  if (count == 0) return {};
-  std::vector<idx_t> offsets = graph.offsets, neighbours = graph.neighbours;
-  std::vector<idx_t> order(count), places(order.size());
-  std::array<idx_t, METIS_NOPTIONS> options{};
-  METIS_SetDefaultOptions(options.data());
-  options[METIS_OPTION_SEED] = 1;
-  const DeferredSignals deferred;
-  const int status = METIS_NodeND(&count, offsets.data(), neighbours.data(), nullptr, options.data(),
-                                  order.data(), places.data());
-  if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
-  if (status != METIS_OK)
-    throw LibraryError("METIS: METIS_NodeND failed with status " + std::to_string(status));
-  return places;
-}
 
 double factorization_work(const EliminationGraph& graph, std::span<const idx_t> places, int dim) {
   double sum = 0;

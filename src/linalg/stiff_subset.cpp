@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "linalg/factorization.hpp"
+#include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/parallel/exchange.hpp"
@@ -168,6 +169,15 @@ void StiffRows::for_each_upper(Act act) const {
       }
 }
 
+template <class Act>
+void StiffRows::for_each_upper_block(Act act) const {
+  const std::size_t entries = std::size_t(layout_->block_size) * layout_->block_size;
+  PetscInt own = petsc_int(first_);
+  for (std::size_t k = 0; k < nodes_.size(); ++k, ++own)
+    for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry)
+      if (numbers_[entry] >= own) act(own, numbers_[entry], blocks_.data() + entry * entries);
+}
+
 PetscErrorCode StiffRows::restrict_to(Vec b, Vec y) const {
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
@@ -230,27 +240,67 @@ PetscErrorCode StiffRows::residual(Vec b, Vec z, Vec y) const {
   return 0;
 }
 
-StiffSubset::StiffSubset(std::shared_ptr<const VectorLayout> layout, std::string prefix)
-    : layout_(std::move(layout)), prefix_(std::move(prefix)), rows_(layout_) {}
+StiffSubset::StiffSubset(std::shared_ptr<const VectorLayout> layout, std::string prefix,
+                         GlobalIndex unknowns_per_part)
+    : layout_(std::move(layout)), prefix_(std::move(prefix)), unknowns_per_part_(unknowns_per_part),
+      has_options_(std::ranges::any_of(
+          user_options(prefix_), [&](const auto& option) { return option.first.starts_with(prefix_); })),
+      rows_(layout_) {}
 
 PetscErrorCode StiffSubset::set_up(const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
                                    const StencilMatrix& stencils) {
   if (rows_.assemble(graph, matrix, stencils)) build();
-  gather_values();
-  return agree(*layout_->comm, is_host() ? factor() : 0);
+  return agree(*layout_->comm, parts_ ? factor_parts() : factor_alone());
+}
+
+int StiffSubset::num_parts() const {
+  if (has_options_) return 1;
+  const GlobalIndex num_unknowns = rows_.num_global() * layout_->block_size;
+  const GlobalIndex wanted = std::min(GlobalIndex{layout_->comm->size()}, num_unknowns / unknowns_per_part_);
+  int result = 1;
+  while (2 * result <= wanted) result *= 2;
+  return result;
 }
 
 void StiffSubset::build() {
+  RECOIL_PETSC(VecCreate(layout_->comm->get(), local_.put()));
+  RECOIL_PETSC(VecSetSizes(local_.get(), layout_->block_size * rows_.num_nodes(), PETSC_DETERMINE));
+  RECOIL_PETSC(VecSetType(local_.get(), VECSTANDARD));
+  parts_.reset();
+  if (num_parts() > 1)
+    build_parts();
+  else
+    build_alone();
+}
+
+void StiffSubset::build_parts() {
+  solver_.reset();
+  matrix_.reset();
+  starts_ = columns_ = {};
+  values_ = {};
+  std::vector<Coupling> couplings;
+  rows_.for_each_upper_block([&](PetscInt row, PetscInt column, const double*) {
+    couplings.push_back({static_cast<idx_t>(row), static_cast<idx_t>(column)});
+  });
+  parts_ = std::make_unique<DissectedCholesky>(*layout_->comm, layout_->block_size, rows_.num_nodes(),
+                                               couplings, num_parts());
+}
+
+PetscErrorCode StiffSubset::factor_parts() {
+  const std::size_t entries = std::size_t(layout_->block_size) * layout_->block_size;
+  std::vector<double> blocks;
+  rows_.for_each_upper_block(
+      [&](PetscInt, PetscInt, const double* block) { blocks.insert(blocks.end(), block, block + entries); });
+  return parts_->factor(blocks);
+}
+
+void StiffSubset::build_alone() {
   const parallel::Communicator& comm = *layout_->comm;
   const std::vector<GlobalIndex> counts = comm.all_gather(GlobalIndex{rows_.num_nodes()});
   host_ = std::ranges::max_element(counts) - counts.begin();
   build_matrix();
 
-  const PetscInt dim = layout_->block_size;
-  const PetscInt num_whole = is_host() ? petsc_int(dim * rows_.num_global()) : 0;
-  RECOIL_PETSC(VecCreate(comm.get(), local_.put()));
-  RECOIL_PETSC(VecSetSizes(local_.get(), dim * rows_.num_nodes(), PETSC_DETERMINE));
-  RECOIL_PETSC(VecSetType(local_.get(), VECSTANDARD));
+  const PetscInt num_whole = is_host() ? petsc_int(layout_->block_size * rows_.num_global()) : 0;
   RECOIL_PETSC(VecCreateSeq(PETSC_COMM_SELF, num_whole, right_.put()));
   RECOIL_PETSC(VecCreateSeq(PETSC_COMM_SELF, num_whole, solution_.put()));
   gather_.reset();
@@ -290,6 +340,11 @@ void StiffSubset::gather_values() {
   mark_changed(reinterpret_cast<PetscObject>(matrix_.get()));
 }
 
+PetscErrorCode StiffSubset::factor_alone() {
+  gather_values();
+  return is_host() ? factor() : 0;
+}
+
 PetscErrorCode StiffSubset::factor() {
   if (!solver_) {
     RECOIL_PETSC(PCCreate(PETSC_COMM_SELF, solver_.put()));
@@ -311,6 +366,7 @@ PetscErrorCode StiffSubset::factor() {
 
 /// local_ = (R A R')^-1 local_.
 PetscErrorCode StiffSubset::solve() const {
+  if (parts_) return parts_->solve(local_.get());
   Vec right = gather_ ? right_.get() : local_.get();
   if (gather_) {
     PetscCall(VecScatterBegin(gather_.get(), local_.get(), right, INSERT_VALUES, SCATTER_FORWARD));

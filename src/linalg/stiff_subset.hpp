@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "linalg/solver_options.hpp"
+#include "linalg/dissected_cholesky.hpp"
 #include "recoil/linalg/block_matrix.hpp"
 #include "recoil/linalg/stencil_matrix.hpp"
 
@@ -27,6 +27,11 @@ public:
   /// this rank, and ascending columns, numbered over those of all. Not collective.
   template <class Act>
   void for_each_upper(Act act) const;
+
+  /// The same by blocks: calls act(row, column, block), both numbered over the stiff nodes of all ranks and
+  /// row <= column, with dim x dim entries, row-major. Not collective.
+  template <class Act>
+  void for_each_upper_block(Act act) const;
 
   /// y = R b, dim entries per stiff node. Not collective.
   PetscErrorCode restrict_to(Vec b, Vec y) const;
@@ -72,12 +77,18 @@ private:
 /// half the solves and products. The remaining S r keeps the rounding in R r from growing (method A-DEF2 of
 /// [Tang, Nabben, Vuik, Erlangga 2009], with subdomain solves in the place of deflation vectors).
 ///
-/// R A R' is gathered on the rank with most stiff nodes and factored there: the same bits in every run.
+/// R A R' is gathered on the rank with most stiff nodes and factored there or, where that is much work, by
+/// several ranks (DissectedCholesky): the same bits in every run.
 class StiffSubset {
 public:
-  /// PETSc options of the factorisation have the prefix `prefix`; what they choose must solve exactly.
-  /// Collective.
-  StiffSubset(std::shared_ptr<const VectorLayout> layout, std::string prefix);
+  /// Unknowns per rank from which on another rank takes part. The time of a factorisation and of the solves
+  /// with it then falls with the ranks, and a message of each solve costs nothing beside them.
+  static constexpr GlobalIndex default_unknowns_per_part = 10000;
+
+  /// PETSc options of the factorisation have the prefix `prefix`; what they choose must solve exactly, and
+  /// one rank does it. Collective.
+  StiffSubset(std::shared_ptr<const VectorLayout> layout, std::string prefix,
+              GlobalIndex unknowns_per_part = default_unknowns_per_part);
 
   /// Takes K (`matrix` with `graph`) and C. Returns PETSc's error code of the factorisation, the same on
   /// every rank: PETSC_ERR_MAT_CH_ZRPVT if R A R' is not positive definite. Collective.
@@ -89,9 +100,16 @@ public:
   /// z = B r; z += S (r - A z). Collective.
   PetscErrorCode apply(PC inner, Vec r, Vec z) const;
 
+  /// Ranks that factor.
+  int num_parts() const;
+
 private:
   void build();
+  void build_alone();
+  void build_parts();
   void build_matrix();
+  PetscErrorCode factor_parts();
+  PetscErrorCode factor_alone();
   void gather_values();
   PetscErrorCode factor();
   PetscErrorCode solve() const;
@@ -99,9 +117,12 @@ private:
 
   std::shared_ptr<const VectorLayout> layout_;
   std::string prefix_;
+  GlobalIndex unknowns_per_part_;
+  bool has_options_; ///< of the user
   StiffRows rows_;
-  int host_ = 0;                           ///< the rank that factors
-  std::vector<PetscInt> starts_, columns_; ///< upper triangle of R A R' on the host
+  std::unique_ptr<DissectedCholesky> parts_; ///< null where one rank factors, by what follows
+  int host_ = 0;                             ///< the rank that factors
+  std::vector<PetscInt> starts_, columns_;   ///< upper triangle of R A R' on the host
   std::vector<double> values_;
   MatHandle matrix_; ///< on the arrays above
   PcHandle solver_;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <metis.h>
+
+#include "recoil/linalg/block_matrix.hpp"
+
+namespace recoil::linalg {
+
+/// Two nodes of a symmetric matrix that couple, in any order.
+struct Coupling {
+  idx_t row, column;
+};
+
+/// Which nodes of a symmetric matrix couple, without the diagonal; compressed rows of METIS.
+struct EliminationGraph {
+  std::vector<idx_t> offsets{0}, neighbours;
+  idx_t num_nodes() const { return static_cast<idx_t>(offsets.size()) - 1; }
+  void end_row() { offsets.push_back(static_cast<idx_t>(neighbours.size())); }
+};
+
+/// The graph of `couplings`, each pair of nodes once; those of nodes with themselves count for nothing. Not
+/// collective.
+EliminationGraph make_graph(idx_t num_nodes, std::span<const Coupling> couplings);
+
+/// The whole graph by global numbers on rank 0, an empty one elsewhere. Collective.
+EliminationGraph gather_graph(const VectorLayout& layout, const NodeGraph& graph);
+
+/// The part of `graph` between the nodes in `nodes`, ascending. Not collective.
+EliminationGraph restrict_to(const EliminationGraph& graph, std::span<const GlobalIndex> nodes);
+
+/// METIS's fill-reducing order: the place of every node. The same in every run. Not collective.
+/// @throws LibraryError if METIS fails.
+std::vector<idx_t> nested_dissection(const EliminationGraph& graph);
+
+/// The nodes of a graph in two parts that do not couple and a separator between them, each ascending.
+struct Bisection {
+  std::vector<GlobalIndex> left, right, separator;
+};
+
+/// Cuts a graph in two by METIS, with a separator of few nodes and parts that are about equal: METIS aims at
+/// no more than `imbalance` thousandths above half. Parts may be empty, but none is the whole of a graph of
+/// two nodes or more. The same in every run. Not collective. @throws LibraryError if METIS fails.
+Bisection bisect(const EliminationGraph& graph, int imbalance);
+
+} // namespace recoil::linalg
