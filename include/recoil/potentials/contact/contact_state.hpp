@@ -17,6 +17,7 @@ struct ContactParameters {
   std::vector<Plane<dim>> planes;
   double eps_v = 1e-3;           ///< speed below which friction is smoothed [m/s]
   FrictionCoefficients friction; ///< empty = no friction
+  GlobalIndex sieve_from = sieve_obstacles_from;
 };
 
 /// What the closest pair of a state is, for messages.
