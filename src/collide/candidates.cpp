@@ -211,6 +211,23 @@ Candidates find_candidates(const parallel::Communicator& comm, std::span<const I
   return candidates;
 }
 
+template <int dim>
+std::vector<Box<dim>> boxes_around(const parallel::Communicator& comm, std::span<const ItemSet<dim>> sets) {
+  const GroupFilter all;
+  GroupTable groups(all);
+  std::vector<ItemTree<dim>> trees;
+  for (const ItemSet<dim>& set : sets) trees.emplace_back(set, groups);
+  std::vector<Box<dim>> boxes;
+  for (const Regions<dim>& regions : gather_regions<dim>(comm, regions_of<dim>(trees)))
+    for (const Region<dim>& region : regions) {
+      using Corner = Eigen::Map<const Eigen::Vector<double, dim>>;
+      boxes.emplace_back(Corner(region.bounds.data()), Corner(region.bounds.data() + dim));
+    }
+  return boxes;
+}
+
+template std::vector<Box<2>> boxes_around<2>(const parallel::Communicator&, std::span<const ItemSet<2>>);
+template std::vector<Box<3>> boxes_around<3>(const parallel::Communicator&, std::span<const ItemSet<3>>);
 template Candidates find_candidates<2>(const parallel::Communicator&, std::span<const ItemSet<2>>,
                                        std::span<const SetPair>, const GroupFilter&, GlobalIndex);
 template Candidates find_candidates<3>(const parallel::Communicator&, std::span<const ItemSet<3>>,

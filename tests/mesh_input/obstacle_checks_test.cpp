@@ -3,6 +3,7 @@
 #include <numeric>
 #include <random>
 
+#include "mesh/input/overlaps.hpp"
 #include "mesh_input/support.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
@@ -186,6 +187,51 @@ TEST(Overlaps, OfOneSurface) {
 }
 
 /// Obstacles of several files.
+/// More triangles than one tree is made of, numbered at random.
+TEST(Overlaps, AreFoundInBlocks) {
+  constexpr int n = 130; // 33800 triangles
+  std::vector<Vector3d> vertices;
+  std::vector<Triangle> triangles;
+  for (int i = 0; i <= n; ++i)
+    for (int j = 0; j <= n; ++j) vertices.emplace_back(i, j, std::sin(0.3 * i) * std::cos(0.2 * j));
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const std::int32_t a = i * (n + 1) + j, b = a + n + 1;
+      triangles.push_back({a, b, b + 1});
+      triangles.push_back({a, b + 1, a + 1});
+    }
+  std::ranges::shuffle(triangles, std::mt19937(4));
+  const std::vector<Triangle> grid = triangles;
+  std::vector<std::array<std::int32_t, 2>> expected;
+  std::vector<Edge> edges;
+  for (const std::int32_t t : {17, 9000, 21234, 33799}) {
+    expected.push_back({t, std::int32_t(triangles.size())});
+    const Triangle& corners = grid[std::size_t(t)];
+    const std::int32_t first = std::int32_t(vertices.size());
+    Vector3d middle = Vector3d::Zero();
+    for (const std::int32_t v : corners) middle += vertices[std::size_t(v)] / 3;
+    for (const std::int32_t v : corners) vertices.push_back(0.3 * middle + 0.7 * vertices[std::size_t(v)]);
+    triangles.push_back({first, first + 1, first + 2});
+    edges.push_back({first, first + 2});
+  }
+  const auto numbers = [](const std::vector<Overlap>& overlaps) {
+    std::vector<std::array<std::int32_t, 2>> found;
+    for (const Overlap& overlap : overlaps) found.push_back({overlap.first, overlap.second});
+    return found;
+  };
+  const auto found = overlapping_triangles(TriangleSpan{vertices, triangles});
+  EXPECT_EQ(numbers(found), expected);
+  for (const Overlap& overlap : found) EXPECT_TRUE(overlap.same_side);
+
+  const std::vector<Vector3d> others = vertices;
+  const std::vector<Triangle> copies(triangles.begin() + std::ssize(grid), triangles.end());
+  for (std::size_t k = 0; k < expected.size(); ++k) expected[k] = {expected[k][0], std::int32_t(k)};
+  EXPECT_EQ(numbers(overlapping_triangles(TriangleSpan{vertices, grid}, TriangleSpan{others, copies})),
+            expected);
+  for (auto& [first, second] : expected) std::swap(first, second);
+  EXPECT_EQ(numbers(edges_in_triangles(EdgeSpan{others, edges}, TriangleSpan{vertices, grid})), expected);
+}
+
 TEST(Overlaps, OfSeveralObstacles) {
   const recoil::testing::TemporaryFolder folder;
   const std::string left = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n";

@@ -82,6 +82,15 @@ Candidates find_candidates(const parallel::Communicator& comm, std::span<const I
                            std::span<const SetPair> which, const GroupFilter& filter,
                            GlobalIndex max_pairs_per_rank = std::numeric_limits<GlobalIndex>::max());
 
+/// A few boxes that hold all items of the sets, over all ranks: at most eight of each rank, rounded outwards.
+/// What meets none of them meets no item. Collective.
+template <int dim>
+std::vector<Box<dim>> boxes_around(const parallel::Communicator& comm, std::span<const ItemSet<dim>> sets);
+
+extern template std::vector<Box<2>> boxes_around<2>(const parallel::Communicator&,
+                                                    std::span<const ItemSet<2>>);
+extern template std::vector<Box<3>> boxes_around<3>(const parallel::Communicator&,
+                                                    std::span<const ItemSet<3>>);
 extern template Candidates find_candidates<2>(const parallel::Communicator&, std::span<const ItemSet<2>>,
                                               std::span<const SetPair>, const GroupFilter&, GlobalIndex);
 extern template Candidates find_candidates<3>(const parallel::Communicator&, std::span<const ItemSet<3>>,

@@ -77,12 +77,15 @@ enum class SurfacePartition {
   graph  ///< parts of equal size with few edges between them, by METIS
 };
 
-/// Gives every rank its share of `surfaces`, which are read on rank 0 only. Ids do not depend on the number
-/// of ranks; a rank may own nothing. Collective.
+/// Gives every rank its share of `surfaces`, which are read on rank 0 only; that one sends what is around the
+/// vertices of each rank, and areas, degrees and flat parts are found there. Ids do not depend on the number
+/// of ranks; a rank may own nothing.
+/// @param bytes_at_once what rank 0 packs before it sends it, about: little beside what a program takes
+/// anyway, and few rounds. Results do not depend on it. Collective.
 template <int dim>
-DistributedSurfaces<dim> distribute_surfaces(const parallel::Communicator& comm,
-                                             const std::vector<SurfaceMesh>& surfaces,
-                                             SurfacePartition partition);
+DistributedSurfaces<dim>
+distribute_surfaces(const parallel::Communicator& comm, const std::vector<SurfaceMesh>& surfaces,
+                    SurfacePartition partition, std::size_t bytes_at_once = std::size_t(1) << 24);
 
 /// Obstacles, which contact searches by the places where they are, along a curve. Collective.
 template <int dim>

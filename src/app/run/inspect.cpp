@@ -18,15 +18,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string describe_scene(const Scene& scene, int dim, const std::vector<mesh::SurfaceMesh>& obstacles,
+std::string describe_obstacle(const mesh::SurfaceMesh& obstacle) {
+  return fmt::format("{}: obstacle, {} vertices, {} triangles, {} edges, {} points", obstacle.name,
+                     obstacle.vertices.size(), obstacle.triangles.size(), obstacle.edges.size(),
+                     obstacle.points.size());
+}
+
+/// @param obstacles a line about each that has a mesh
+std::string describe_scene(const Scene& scene, int dim, const std::vector<std::string>& obstacles,
                            const SceneReport& found) {
   std::string report = fmt::format("{}: valid, {}D, {}, {} obstacle(s)\n", scene.file.string(), dim,
                                    found.size, obstacles.size() + scene.planes.size());
-  for (const std::string& line : found.bodies) report += "  " + line + "\n";
-  for (const mesh::SurfaceMesh& obstacle : obstacles)
-    report += fmt::format("  {}: obstacle, {} vertices, {} triangles, {} edges, {} points\n", obstacle.name,
-                          obstacle.vertices.size(), obstacle.triangles.size(), obstacle.edges.size(),
-                          obstacle.points.size());
+  for (const auto* lines : {&found.bodies, &obstacles})
+    for (const std::string& line : *lines) report += "  " + line + "\n";
   for (const std::string& warning : scene.warnings) report += "  warning: " + warning + "\n";
   return report;
 }
@@ -104,8 +108,9 @@ std::string validate_scene(const parallel::Communicator& comm, const std::filesy
   log.level = LogLevel::warning;
   initialize_log(log);
   LoadedScene loaded = load_scene(comm, path, solvers, text);
-  // The problem may take the meshes.
-  const std::vector<mesh::SurfaceMesh> obstacles = loaded.geometry.obstacles;
+  std::vector<std::string> obstacles; // before the problem takes the meshes
+  for (const mesh::SurfaceMesh& obstacle : loaded.geometry.obstacles)
+    obstacles.push_back(describe_obstacle(obstacle));
   const SceneReport found = loaded.solver->validate(comm, loaded);
   return comm.rank() == 0 ? describe_scene(loaded.file.scene, loaded.dim, obstacles, found) : std::string();
 }

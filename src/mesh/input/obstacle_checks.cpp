@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <Eigen/Geometry>
 #include <fmt/format.h>
@@ -31,13 +32,20 @@ constexpr double rounding = 1e-14;
 /// Drops the items whose sorted vertices an earlier one has, and their tags if there is one per item.
 template <std::size_t n>
 std::size_t keep_first(std::vector<std::array<std::int32_t, n>>& items, std::vector<std::int32_t>* tags) {
-  std::set<std::array<std::int32_t, n>> seen;
+  std::vector<std::pair<std::array<std::int32_t, n>, std::int32_t>> order;
+  order.reserve(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    order.emplace_back(items[i], static_cast<std::int32_t>(i));
+    std::ranges::sort(order.back().first);
+  }
+  std::ranges::sort(order);
+  std::vector<char> repeats(items.size(), 0);
+  for (std::size_t k = 1; k < order.size(); ++k)
+    repeats[order[k].second] = order[k].first == order[k - 1].first ? 1 : 0;
   const bool tagged = tags && tags->size() == items.size();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    auto key = items[i];
-    std::sort(key.begin(), key.end());
-    if (!seen.insert(key).second) continue;
+    if (repeats[i] != 0) continue;
     items[kept] = items[i];
     if (tagged) (*tags)[kept] = (*tags)[i];
     ++kept;
@@ -419,6 +427,7 @@ void check_surface(const SurfaceMesh& surface, std::span<const std::int32_t> num
 }
 
 void check_between(std::span<const SurfaceMesh> surfaces, std::span<const std::string> where) {
+  if (surfaces.size() < 2) return;
   std::vector<Eigen::AlignedBox3d> boxes;
   std::vector<Rim> rims;
   for (const SurfaceMesh& surface : surfaces) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include <Eigen/Geometry>
 
 #include "mesh/input/hanging_vertices.hpp"
 #include "recoil/geometry/box_tree.hpp"
+#include "recoil/geometry/morton.hpp"
 
 namespace recoil::mesh {
 
@@ -101,26 +104,76 @@ double tolerance_of(std::span<const Eigen::Vector3d> a, std::span<const Eigen::V
   return box.isEmpty() ? 0 : relative_offset * box.diagonal().norm();
 }
 
+/// A tree of so many boxes takes a few MB; more are searched block by block.
+constexpr std::size_t block_size = 1 << 14;
+
+/// Numbers of neighbours, and the box around all of them.
+struct Block {
+  std::vector<std::int32_t> numbers; ///< ascending
+  Eigen::AlignedBox3d box;
+};
+
+/// Cuts `count` things, `box(i)` each, into blocks along a space-filling curve.
+template <class BoxOf>
+std::vector<Block> blocks_of(std::size_t count, const BoxOf& box) {
+  std::vector<std::pair<std::uint64_t, std::int32_t>> order(count);
+  Eigen::AlignedBox3d all;
+  for (std::size_t i = 0; i < count; ++i) all.extend(box(i));
+  for (std::size_t i = 0; i < count; ++i)
+    order[i] = {geometry::morton_code<3>(box(i).center(), all.min(), all.max()), std::int32_t(i)};
+  if (count > block_size) std::ranges::sort(order);
+  std::vector<Block> blocks;
+  for (std::size_t begin = 0; begin < count; begin += block_size) {
+    Block& block = blocks.emplace_back();
+    for (std::size_t k = begin; k < std::min(begin + block_size, count); ++k) {
+      block.numbers.push_back(order[k].second);
+      block.box.extend(box(order[k].second));
+    }
+    std::ranges::sort(block.numbers);
+  }
+  return blocks;
+}
+
+/// Calls visit(i, j) where `box_a(i)` and `box_b(j)` meet.
+template <class BoxA, class BoxB, class Visit>
+void for_each_meeting(std::size_t num_a, const BoxA& box_a, std::size_t num_b, const BoxB& box_b,
+                      const Visit& visit) {
+  const std::vector<Block> blocks = blocks_of(num_a, box_a);
+  for (const Block& targets : blocks_of(num_b, box_b)) {
+    std::vector<Eigen::AlignedBox3d> boxes;
+    for (const std::int32_t j : targets.numbers) boxes.push_back(box_b(j));
+    const geometry::BoxTree tree(std::move(boxes));
+    for (const Block& block : blocks) {
+      if (!block.box.intersects(targets.box)) continue;
+      for (const std::int32_t i : block.numbers)
+        for (const std::int32_t k : tree.meeting(box_a(i))) visit(i, targets.numbers[k]);
+    }
+  }
+}
+
+/// As one search of all finds them.
+void sort_by_numbers(std::vector<Overlap>& overlaps) {
+  std::ranges::sort(overlaps, {}, [](const Overlap& o) { return std::pair(o.first, o.second); });
+}
+
 /// Pairs of which `meet(points of a, points of b, tolerance, overlap)` is true.
-template <std::size_t n, class Meet>
+template <std::size_t n>
 std::vector<Overlap> find_overlaps(std::span<const Eigen::Vector3d> vertices_a,
                                    std::span<const std::array<std::int32_t, n>> a,
                                    std::span<const Eigen::Vector3d> vertices_b,
-                                   std::span<const std::array<std::int32_t, n>> b, const Meet& meet) {
+                                   std::span<const std::array<std::int32_t, n>> b, const auto& meet) {
   const bool within_one = a.data() == b.data();
   const double tolerance = tolerance_of(vertices_a, vertices_b);
-  std::vector<Eigen::AlignedBox3d> boxes;
-  for (const auto& item : b) boxes.push_back(box_around(points_of(vertices_b, item), 0));
-  const geometry::BoxTree tree(std::move(boxes));
+  const auto box_a = [&](std::size_t i) { return box_around(points_of(vertices_a, a[i]), tolerance); };
+  const auto box_b = [&](std::size_t j) { return box_around(points_of(vertices_b, b[j]), 0); };
   std::vector<Overlap> overlaps;
-  for (std::int32_t i = 0; i < std::ssize(a); ++i) {
-    const auto points = points_of(vertices_a, a[i]);
-    for (const std::int32_t j : tree.meeting(box_around(points, tolerance))) {
-      if (within_one && j <= i) continue;
-      Overlap overlap{i, j, true, {}, 0};
-      if (meet(points, points_of(vertices_b, b[j]), tolerance, overlap)) overlaps.push_back(overlap);
-    }
-  }
+  for_each_meeting(a.size(), box_a, b.size(), box_b, [&](std::int32_t i, std::int32_t j) {
+    if (within_one && j <= i) return;
+    Overlap overlap{i, j, true, {}, 0};
+    if (meet(points_of(vertices_a, a[i]), points_of(vertices_b, b[j]), tolerance, overlap))
+      overlaps.push_back(overlap);
+  });
+  sort_by_numbers(overlaps);
   return overlaps;
 }
 
@@ -174,21 +227,21 @@ bool lies_in(const std::array<Eigen::Vector3d, 2>& edge, const Corners& t, doubl
 std::vector<Overlap> edges_in_triangles(const EdgeSpan& edges, const TriangleSpan& surface) {
   const bool within_one = edges.vertices.data() == surface.vertices.data();
   const double tolerance = tolerance_of(edges.vertices, surface.vertices);
-  std::vector<Eigen::AlignedBox3d> boxes;
-  for (const auto& corners : surface.corners)
-    boxes.push_back(box_around(points_of(surface.vertices, corners), tolerance));
-  const geometry::BoxTree tree(std::move(boxes));
+  const auto points = [&](std::size_t e) { return points_of(edges.vertices, edges.ends[e]); };
+  const auto corners = [&](std::size_t t) { return points_of(surface.vertices, surface.corners[t]); };
   std::vector<Overlap> found;
-  for (std::int32_t e = 0; e < std::ssize(edges.ends); ++e) {
-    const auto points = points_of(edges.vertices, edges.ends[e]);
-    for (const std::int32_t t : tree.meeting(box_around(points, tolerance))) {
-      const auto& corners = surface.corners[t];
-      const auto is_corner = [&](std::int32_t v) { return std::ranges::find(corners, v) != corners.end(); };
-      if (within_one && std::ranges::all_of(edges.ends[e], is_corner)) continue;
-      Overlap overlap{e, t, true, {}, 0};
-      if (lies_in(points, points_of(surface.vertices, corners), tolerance, overlap)) found.push_back(overlap);
-    }
-  }
+  for_each_meeting(
+      edges.ends.size(), [&](std::size_t e) { return box_around(points(e), tolerance); },
+      surface.corners.size(), [&](std::size_t t) { return box_around(corners(t), tolerance); },
+      [&](std::int32_t e, std::int32_t t) {
+        const auto is_corner = [&](std::int32_t v) {
+          return std::ranges::find(surface.corners[t], v) != surface.corners[t].end();
+        };
+        if (within_one && std::ranges::all_of(edges.ends[e], is_corner)) return;
+        Overlap overlap{e, t, true, {}, 0};
+        if (lies_in(points(e), corners(t), tolerance, overlap)) found.push_back(overlap);
+      });
+  sort_by_numbers(found);
   return found;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -114,12 +115,14 @@ private:
       cursor_.fail("a face that uses vertex " + std::to_string((face[0] == face[1] ? face[0] : face[2]) + 1) +
                    " twice");
     mesh_.triangles.push_back(face);
-    face_texture_.push_back(texture);
+    if (std::ranges::count(texture, -1) > 0) all_have_texture_ = false;
+    if (all_have_texture_) face_texture_.push_back(texture);
   }
 
   /// Keeps attributes that all vertices or all triangles have.
   void collect_attributes() {
     if (attributes.colors.size() != mesh_.vertices.size()) attributes.colors.clear();
+    if (!all_have_texture_) return;
     for (const auto& face : face_texture_) {
       auto& corners = attributes.texture.emplace_back();
       for (int k = 0; k < 3; ++k) {
@@ -155,7 +158,8 @@ private:
   FileCursor& cursor_;
   RawMesh mesh_;
   std::vector<Eigen::Vector2d> texture_places_;
-  std::vector<std::array<std::int64_t, 3>> face_texture_; ///< of the corners of triangles
+  std::vector<std::array<std::int64_t, 3>> face_texture_; ///< of the corners of triangles, if all have it
+  bool all_have_texture_ = true;
   std::int64_t largest_ = -1; ///< largest index used, and where: faces may precede their vertices
   std::size_t largest_position_ = 0;
 };

@@ -49,8 +49,8 @@ double mean_edge_length(const surface::Surface<dim>& surface) {
 
 template <int dim>
 ContactSearch<dim>::ContactSearch(const surface::Surface<dim>& surface, double reach,
-                                  collide::GroupFilter meet, bool with_rings)
-    : surface_(&surface), reach_(reach), meet_(std::move(meet)),
+                                  collide::GroupFilter meet, bool with_rings, GlobalIndex sieve_from)
+    : surface_(&surface), reach_(reach), meet_(std::move(meet)), sieve_from_(sieve_from),
       rings_(with_rings ? std::optional(surface::SurfaceRings<dim>(surface)) : std::nullopt),
       mean_edge_(mean_edge_length(surface)), vertices_(std::make_shared<const surface::StencilVertices<dim>>(
                                                  surface, std::vector<surface::VertexAddress>())) {}
@@ -103,25 +103,21 @@ bool ContactSearch<dim>::search(const std::vector<Point>& from, const std::vecto
   const double half = 0.5 * reach_;
   for (auto& box : boxes) box = collide::Box<dim>(box.min().array() - half, box.max().array() + half);
 
-  std::vector<std::array<LocalIndex, 1>> points(surface_->num_owned());
-  for (LocalIndex v = 0; v < surface_->num_owned(); ++v) points[v] = {v};
-  const std::array<collide::ItemSet<dim>, 3> sets{items<dim, 1>(*surface_, points, boxes),
-                                                  items<dim, 2>(*surface_, surface_->edges(), boxes),
-                                                  items<dim, 3>(*surface_, surface_->faces(), boxes)};
+  const PrimitiveItems<dim> all = find_items<dim>(*surface_, std::array{0, 1, 2}, boxes, sieve_from_);
   std::vector<collide::SetPair> which;
   for (const PairKind& kind : pair_kinds<dim>()) which.push_back({kind.first, kind.second});
-  const collide::Candidates found = collide::find_candidates<dim>(surface_->comm(), sets, which,
+  const collide::Candidates found = collide::find_candidates<dim>(surface_->comm(), all.sets, which,
                                                                   admits_bodies(*surface_, meet_), max_pairs);
   if (found.over_budget) return false;
   covered_anything_ = true;
   traffic_ = found.traffic;
-  take(found, which);
+  take(RemotePrimitives<dim>(*surface_, all, found.remote), found, which);
   return true;
 }
 
 template <int dim>
-void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const collide::SetPair> which) {
-  const RemotePrimitives<dim> remote(*surface_, found.remote);
+void ContactSearch<dim>::take(const RemotePrimitives<dim>& remote, const collide::Candidates& found,
+                              std::span<const collide::SetPair> which) {
   const auto foreign = remote.foreign_vertices(found, which);
   vertices_ = rings_ ? std::make_shared<const surface::StencilVertices<dim>>(*surface_, *rings_, foreign)
                      : std::make_shared<const surface::StencilVertices<dim>>(*surface_, foreign);

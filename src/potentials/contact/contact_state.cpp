@@ -39,7 +39,8 @@ ContactState<dim>::ContactState(std::unique_ptr<const surface::Surface<dim>> sur
                                 ContactParameters<dim> parameters, const ContactState* leader)
     : surface_(std::move(surface)), parameters_(std::move(parameters)), leader_(leader),
       barrier_(parameters_.dhat, parameters_.form, parameters_.planes),
-      search_(*surface_, parameters_.dhat, {}, parameters_.form.geometric.has_value()),
+      search_(*surface_, parameters_.dhat, {}, parameters_.form.geometric.has_value(),
+              parameters_.sieve_from),
       obstacle_displacement_(std::size_t{dim} * surface_->num_obstacle_vertices(), 0.0),
       pairs_(std::make_shared<const std::vector<ContactPair<dim>>>()) {}
 

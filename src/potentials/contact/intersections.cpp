@@ -57,17 +57,16 @@ std::string describe_place(const Eigen::Matrix<double, dim, 1>& place) {
 template <int dim>
 GlobalIndex count_intersections(const surface::Surface<dim>& surface,
                                 const std::vector<typename surface::Surface<dim>::Point>& positions,
-                                std::vector<std::string>* first, const collide::GroupFilter& meet) {
+                                std::vector<std::string>* first, const collide::GroupFilter& meet,
+                                GlobalIndex sieve_from) {
   using Point = typename surface::Surface<dim>::Point;
   std::vector<collide::Box<dim>> boxes(positions.size());
   for (std::size_t v = 0; v < positions.size(); ++v) boxes[v] = collide::Box<dim>(positions[v]);
-  const std::array<collide::ItemSet<dim>, 3> sets{collide::ItemSet<dim>(),
-                                                  items<dim, 2>(surface, surface.edges(), boxes),
-                                                  items<dim, 3>(surface, surface.faces(), boxes)};
+  const PrimitiveItems<dim> all = find_items<dim>(surface, std::array{1, 2}, boxes, sieve_from);
   const std::array<collide::SetPair, 1> which{collide::SetPair{1, dim == 2 ? 1 : 2}};
   const collide::Candidates found =
-      collide::find_candidates<dim>(surface.comm(), sets, which, admits_bodies(surface, meet));
-  const RemotePrimitives<dim> remote(surface, found.remote);
+      collide::find_candidates<dim>(surface.comm(), all.sets, which, admits_bodies(surface, meet));
+  const RemotePrimitives<dim> remote(surface, all, found.remote);
   const auto vertices = surface::StencilVertices<dim>(surface, remote.foreign_vertices(found, which));
   const std::vector<Point> x = vertices.gather(std::span(positions).first(surface.num_owned()));
 
@@ -77,12 +76,12 @@ GlobalIndex count_intersections(const surface::Surface<dim>& surface,
   for (const auto& pair : found.pairs[0]) {
     const Primitive a = remote.primitive(which[0].first, pair[0]),
                     b = remote.primitive(which[0].second, pair[1]);
-    std::array<LocalIndex, 5> all{};
-    std::size_t num_all = 0;
+    std::array<LocalIndex, 5> corners{};
+    std::size_t num_corners = 0;
     for (const Primitive* primitive : {&a, &b})
       for (std::size_t i = 0; i < primitive->num_vertices; ++i)
-        all[num_all++] = vertices.find(primitive->vertices[i]);
-    const auto at = [&](std::size_t i) -> const Point& { return x[all[i]]; };
+        corners[num_corners++] = vertices.find(primitive->vertices[i]);
+    const auto at = [&](std::size_t i) -> const Point& { return x[corners[i]]; };
     bool hit = false;
     if constexpr (dim == 2)
       hit = geometry::segments_intersect(at(0), at(1), at(2), at(3));
@@ -91,7 +90,7 @@ GlobalIndex count_intersections(const surface::Surface<dim>& surface,
     if (!hit) continue;
     ++count;
     if (first == nullptr || described++ >= num_described) continue;
-    const std::span<const LocalIndex> of_pair(all.data(), num_all);
+    const std::span<const LocalIndex> of_pair(corners.data(), num_corners);
     texts += describe_primitive(surface, vertices, of_pair.first(2)) + " and " +
              describe_primitive(surface, vertices, of_pair.subspan(2)) + " near " +
              describe_place<dim>(at(0)) + "\n";
@@ -116,7 +115,8 @@ GlobalIndex ContactState<dim>::num_intersections(std::vector<std::string>* first
                  "\n";
     }
   if (first != nullptr) add_lines(surface_->comm(), texts, *first);
-  return surface_->comm().sum(below) + count_intersections<dim>(*surface_, known_, first);
+  return surface_->comm().sum(below) +
+         count_intersections<dim>(*surface_, known_, first, {}, parameters_.sieve_from);
 }
 
 template <int dim>
@@ -148,9 +148,9 @@ ClosestPair<dim> ContactState<dim>::closest_pair() const {
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template GlobalIndex count_intersections(const surface::Surface<dim>&,                                     \
-                                           const std::vector<typename surface::Surface<dim>::Point>&,        \
-                                           std::vector<std::string>*, const collide::GroupFilter&);          \
+  template GlobalIndex count_intersections(                                                                  \
+      const surface::Surface<dim>&, const std::vector<typename surface::Surface<dim>::Point>&,               \
+      std::vector<std::string>*, const collide::GroupFilter&, GlobalIndex);                                  \
   template GlobalIndex ContactState<dim>::num_intersections(std::vector<std::string>*) const;                \
   template ClosestPair<dim> ContactState<dim>::closest_pair() const;
 RECOIL_INSTANTIATE(2)

@@ -13,12 +13,76 @@ struct Request {
   LocalIndex index;
 };
 
+/// Calls visit(number of the primitive, its vertices) for the owned primitives of a set.
+template <int dim, class Visit>
+void for_each_primitive(const surface::Surface<dim>& surface, int set, const Visit& visit) {
+  const auto all = [&](const auto& primitives) {
+    for (std::size_t i = 0; i < primitives.size(); ++i)
+      visit(LocalIndex(i), std::span<const LocalIndex>(primitives[i]));
+  };
+  if (set == 1) all(surface.edges());
+  if (set == 2) all(surface.faces());
+  for (LocalIndex v = 0; set == 0 && v < surface.num_owned(); ++v)
+    visit(v, std::span<const LocalIndex>(&v, 1));
+}
+
+/// Adds the primitives of a set that are `wanted(is of an obstacle, box)`, with their numbers if these are
+/// kept.
+template <int dim, class Wanted>
+void add_items(const surface::Surface<dim>& surface, int set, const std::vector<collide::Box<dim>>& boxes,
+               const Wanted& wanted, collide::ItemSet<dim>& items, std::vector<LocalIndex>* numbers) {
+  for_each_primitive(surface, set, [&](LocalIndex number, std::span<const LocalIndex> vertices) {
+    collide::Box<dim> box;
+    for (const LocalIndex v : vertices) box.extend(boxes[v]);
+    const std::int32_t body = surface.vertices()[vertices[0]].body;
+    if (!wanted(surface.is_obstacle(body), box)) return;
+    std::array<GlobalIndex, 3> labels{-1, -1, -1};
+    for (std::size_t i = 0; i < vertices.size(); ++i) labels[i] = surface.vertices()[vertices[i]].id;
+    items.boxes.push_back(box);
+    items.labels.push_back(labels);
+    items.groups.push_back(body);
+    if (numbers) numbers->push_back(number);
+  });
+}
+
+/// False where a box is no box.
+template <int dim>
+bool are_apart(const collide::Box<dim>& a, const collide::Box<dim>& b) {
+  return (a.min().array() > b.max().array()).any() || (b.min().array() > a.max().array()).any();
+}
+
 } // namespace
 
 template <int dim>
+PrimitiveItems<dim> find_items(const surface::Surface<dim>& surface, std::span<const int> sets,
+                               const std::vector<collide::Box<dim>>& vertex_boxes, GlobalIndex sieve_from) {
+  PrimitiveItems<dim> items;
+  if (surface.num_obstacle_vertices_global() < sieve_from) {
+    const auto any = [](bool, const collide::Box<dim>&) { return true; };
+    for (const int set : sets) add_items<dim>(surface, set, vertex_boxes, any, items.sets[set], nullptr);
+    return items;
+  }
+  const auto add = [&](const auto& wanted) {
+    for (const int set : sets)
+      add_items<dim>(surface, set, vertex_boxes, wanted, items.sets[set], &items.primitives[set]);
+  };
+  add([](bool of_obstacle, const collide::Box<dim>&) { return !of_obstacle; });
+  const auto around_bodies = collide::boxes_around<dim>(surface.comm(), items.sets);
+  collide::Box<dim> around_all;
+  for (const auto& box : around_bodies) around_all.extend(box);
+  // Obstacles follow bodies in all lists of a surface.
+  add([&](bool of_obstacle, const collide::Box<dim>& box) {
+    return of_obstacle && !are_apart<dim>(box, around_all) &&
+           !std::ranges::all_of(around_bodies, [&](const auto& other) { return are_apart<dim>(box, other); });
+  });
+  return items;
+}
+
+template <int dim>
 RemotePrimitives<dim>::RemotePrimitives(const surface::Surface<dim>& surface,
+                                        const PrimitiveItems<dim>& items,
                                         const std::vector<std::vector<collide::RemoteItem>>& remote)
-    : surface_(&surface) {
+    : surface_(&surface), items_(&items) {
   const parallel::Communicator& comm = surface.comm();
   if (comm.size() == 1) return;
   std::vector<std::vector<Request>> requests(comm.size());
@@ -39,20 +103,15 @@ RemotePrimitives<dim>::RemotePrimitives(const surface::Surface<dim>& surface,
 }
 
 template <int dim>
-std::size_t RemotePrimitives<dim>::num_own(int set) const {
-  if (set == 0) return surface_->num_owned();
-  return set == 1 ? surface_->edges().size() : surface_->faces().size();
-}
-
-template <int dim>
 Primitive RemotePrimitives<dim>::own(int set, std::int32_t index) const {
-  const std::size_t i = index;
+  const std::vector<LocalIndex>& numbers = items_->primitives[set];
+  const LocalIndex i = numbers.empty() ? index : numbers[index];
   Primitive result{};
   const auto add = [&](LocalIndex vertex) {
     result.vertices[result.num_vertices++] = surface_->vertices()[vertex].address;
   };
   if (set == 0) {
-    add(index);
+    add(i);
   } else if (set == 1) {
     for (const LocalIndex vertex : surface_->edges()[i]) add(vertex);
     result.area = surface_->edge_areas()[i];
@@ -91,6 +150,10 @@ RemotePrimitives<dim>::foreign_vertices(const collide::Candidates& found,
   return foreign;
 }
 
+template PrimitiveItems<2> find_items(const surface::Surface<2>&, std::span<const int>,
+                                      const std::vector<collide::Box<2>>&, GlobalIndex);
+template PrimitiveItems<3> find_items(const surface::Surface<3>&, std::span<const int>,
+                                      const std::vector<collide::Box<3>>&, GlobalIndex);
 template class RemotePrimitives<2>;
 template class RemotePrimitives<3>;
 

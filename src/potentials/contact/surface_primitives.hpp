@@ -32,26 +32,20 @@ collide::GroupFilter admits_bodies(const surface::Surface<dim>& surface, const c
   };
 }
 
-/// The owned primitives with `n` vertices each, with boxes around the boxes of their vertices.
-template <int dim, std::size_t n>
-collide::ItemSet<dim> items(const surface::Surface<dim>& surface,
-                            const std::vector<std::array<LocalIndex, n>>& primitives,
-                            const std::vector<collide::Box<dim>>& vertex_boxes) {
-  collide::ItemSet<dim> set;
-  for (const auto& primitive : primitives) {
-    collide::Box<dim> box;
-    std::array<GlobalIndex, 3> labels{-1, -1, -1};
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t vertex = primitive[i];
-      box.extend(vertex_boxes[vertex]);
-      labels[i] = surface.vertices()[vertex].id;
-    }
-    set.boxes.push_back(box);
-    set.labels.push_back(labels);
-    set.groups.push_back(surface.vertices()[primitive[0]].body);
-  }
-  return set;
-}
+/// The owned primitives that a search looks at, set 0 = vertices, 1 = edges, 2 = faces.
+template <int dim>
+struct PrimitiveItems {
+  std::array<collide::ItemSet<dim>, 3> sets;
+  /// Per set, the primitives of its items, ascending; none where items are all primitives in their order.
+  std::array<std::vector<LocalIndex>, 3> primitives;
+};
+
+/// Boxes around the boxes of their vertices. Where the surface has `sieve_from` obstacle vertices or more,
+/// primitives of obstacles that no primitive of a body can meet, on any rank, are left out.
+/// @param sets which are filled; others stay empty. Collective.
+template <int dim>
+PrimitiveItems<dim> find_items(const surface::Surface<dim>& surface, std::span<const int> sets,
+                               const std::vector<collide::Box<dim>>& vertex_boxes, GlobalIndex sieve_from);
 
 /// A vertex (set 0), edge (set 1) or face (set 2) of any rank; plain, so that it travels as bytes.
 struct Primitive {
@@ -66,8 +60,8 @@ struct Primitive {
 template <int dim>
 class RemotePrimitives {
 public:
-  /// `remote`: per set, the items of other ranks. Collective.
-  RemotePrimitives(const surface::Surface<dim>& surface,
+  /// `remote`: per set, the items of other ranks; `items` must outlive it. Collective.
+  RemotePrimitives(const surface::Surface<dim>& surface, const PrimitiveItems<dim>& items,
                    const std::vector<std::vector<collide::RemoteItem>>& remote);
 
   /// Item `index` of a set: own ones first, then those of other ranks (collide::Candidates).
@@ -79,9 +73,10 @@ public:
 
 private:
   Primitive own(int set, std::int32_t index) const;
-  std::size_t num_own(int set) const;
+  std::size_t num_own(int set) const { return items_->sets[set].boxes.size(); }
 
   const surface::Surface<dim>* surface_;
+  const PrimitiveItems<dim>* items_;
   std::array<std::vector<Primitive>, 3> fetched_;
 };
 

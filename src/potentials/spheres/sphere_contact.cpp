@@ -36,6 +36,12 @@ geometry::StencilPoints<3> stencil(const Vector3d& p, const std::array<LocalInde
   return points;
 }
 
+/// Any item may meet any other.
+void label_alike(collide::ItemSet<3>& set) {
+  set.labels.assign(set.boxes.size(), {-1, -1, -1});
+  set.groups.assign(set.boxes.size(), 0);
+}
+
 /// Axes along the first edge of a triangle and its normal.
 Eigen::Matrix3d frame(const std::array<Vector3d, 3>& corners) {
   Eigen::Matrix3d axes;
@@ -197,19 +203,23 @@ void SphereContact::search_obstacles(const std::vector<collide::Box<3>>& boxes, 
   if (num_triangles > 0) {
     std::array<collide::ItemSet<3>, 2> sets;
     sets[0].boxes = boxes;
-    for (const auto& triangle : obstacles_.triangles) {
+    label_alike(sets[0]);
+    const auto around_spheres = collide::boxes_around<3>(*alone_, std::span(sets).first(1));
+    std::vector<LocalIndex> near; // of a fine mesh few triangles are
+    for (std::size_t k = 0; k < num_triangles; ++k) {
       collide::Box<3> box;
-      for (const LocalIndex v : triangle)
+      for (const LocalIndex v : obstacles_.triangles[k])
         for (const Vector3d& at : {obstacle_start_[v], obstacle_end_[v]}) box.extend(at);
-      sets[1].boxes.emplace_back(box.min().array() - margin, box.max().array() + margin);
+      box = {box.min().array() - margin, box.max().array() + margin};
+      if (std::ranges::none_of(around_spheres, [&](const auto& other) { return other.intersects(box); }))
+        continue;
+      sets[1].boxes.push_back(box);
+      near.push_back(LocalIndex(k));
     }
-    for (auto& set : sets) {
-      set.labels.assign(set.boxes.size(), {-1, -1, -1});
-      set.groups.assign(set.boxes.size(), 0);
-    }
+    label_alike(sets[1]);
     const std::array<collide::SetPair, 1> which{collide::SetPair{0, 1}};
     const auto found = collide::find_candidates<3>(*alone_, sets, which, {});
-    for (const auto& [a, triangle] : found.pairs[0]) candidates_.push_back({a, -1, triangle, -1});
+    for (const auto& [a, triangle] : found.pairs[0]) candidates_.push_back({a, -1, near[triangle], -1});
   }
   for (std::size_t plane = 0; plane < obstacles_.planes.size(); ++plane)
     for (std::size_t k = 0; k < boxes.size(); ++k) {
@@ -234,10 +244,7 @@ int SphereContact::most_triangles_at_once(double radius) const {
     for (const LocalIndex v : triangle) box.extend(obstacles_.vertices[v]);
     sets[1].boxes.push_back(box);
   }
-  for (auto& set : sets) {
-    set.labels.assign(set.boxes.size(), {-1, -1, -1});
-    set.groups.assign(set.boxes.size(), 0);
-  }
+  for (auto& set : sets) label_alike(set);
   const std::array<collide::SetPair, 1> which{collide::SetPair{0, 1}};
   std::vector<int> counts(obstacles_.vertices.size(), 0);
   const auto found = collide::find_candidates<3>(*alone_, sets, which, {});

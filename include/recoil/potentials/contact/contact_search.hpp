@@ -25,6 +25,14 @@ struct ContactCandidate {
   bool has_barrier;
 };
 
+/// Where obstacles have so many vertices or more, over all ranks, searches look at those of their primitives
+/// alone that are near bodies: all of fewer are searched in less than a few hundredths of a second and tens
+/// of MB. Which rank evaluates a pair may then be another one, pairs are the same.
+inline constexpr GlobalIndex sieve_obstacles_from = 50000;
+
+template <int dim>
+class RemotePrimitives;
+
 /// The pairs of primitives that this rank evaluates, kept as long as no vertex leaves the box around its path
 /// that they were searched with. Over all ranks every pair is there once.
 template <int dim>
@@ -36,7 +44,7 @@ public:
   /// meet each other. `with_rings`: vertices() knows the facets around the vertices of candidates. `surface`
   /// must outlive the search. Collective.
   ContactSearch(const surface::Surface<dim>& surface, double reach, collide::GroupFilter meet = {},
-                bool with_rings = false);
+                bool with_rings = false, GlobalIndex sieve_from = sieve_obstacles_from);
 
   /// Makes the candidates valid for all positions on the straight way `from` + s (`to` - `from`), s in [0,
   /// covered]; the result is `covered`, which falls below 1 only where the whole way would meet too many
@@ -59,11 +67,13 @@ private:
   bool still_covers(const std::vector<Point>& from, const std::vector<Point>& to) const;
   bool search(const std::vector<Point>& from, const std::vector<Point>& to, double margin,
               GlobalIndex max_pairs);
-  void take(const collide::Candidates& found, std::span<const collide::SetPair> which);
+  void take(const RemotePrimitives<dim>& remote, const collide::Candidates& found,
+            std::span<const collide::SetPair> which);
 
   const surface::Surface<dim>* surface_;
   double reach_;
   collide::GroupFilter meet_;
+  GlobalIndex sieve_from_;
   std::optional<surface::SurfaceRings<dim>> rings_;
   double mean_edge_ = 0;
   std::vector<collide::Box<dim>> covered_; ///< boxes of owned vertices
@@ -82,6 +92,7 @@ template <int dim>
 GlobalIndex count_intersections(const surface::Surface<dim>& surface,
                                 const std::vector<typename surface::Surface<dim>::Point>& positions,
                                 std::vector<std::string>* first = nullptr,
-                                const collide::GroupFilter& meet = {});
+                                const collide::GroupFilter& meet = {},
+                                GlobalIndex sieve_from = sieve_obstacles_from);
 
 } // namespace recoil::potentials

@@ -18,6 +18,7 @@ struct ContactParameters {
   double eps_v = 1e-3;           ///< speed below which friction is smoothed; at which tangential
                                  ///< adhesion is largest [m/s]
   FrictionCoefficients friction; ///< empty = no friction
+  GlobalIndex sieve_from = sieve_obstacles_from;
 };
 
 /// What the closest pair of a state is, for messages.
