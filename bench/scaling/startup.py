@@ -3,9 +3,10 @@
 
     bench/scaling/startup.py --recoil build/release/recoil --ranks 1 2 4 8 --divisions 100
     bench/scaling/startup.py --recoil build/release/recoil --ranks 1 2 4 8 --divisions 55 --file 4.1
+    bench/scaling/startup.py --recoil build/release/recoil --ranks 1 2 4 8 --particles 1e6
 
 Runs `recoil validate` on a box of divisions^3 cubes of six tetrahedra, made by recoil or with `--file` read from a Gmsh file of that version, in
-text or `--binary`; `--scene` takes a scene instead. Ranks that wait use processor time where
+text or `--binary`, or on a bar of about so many bonded `--particles`; `--scene` takes a scene instead. Ranks that wait use processor time where
 there are more of them than cores: the figures are upper bounds there.
 """
 import argparse
@@ -108,6 +109,38 @@ def of_file(path):
     return scene
 
 
+def bar_of_particles(count):
+    """A bar four times as long as wide, in an hcp lattice of about so many bonded particles, clamped at its low end, under its own weight."""
+    length = 4.0
+    return {
+        "solver": {"type": "bonded_particles"},
+        "geometry": [{"name": "bar", "generator": {"type": "box", "size": [length, 1.0, 1.0], "divisions": 1},
+                      "particles": {"packing": "hcp", "radius": (length / (count * 2**2.5)) ** (1 / 3), "inside": "centre"},
+                      "point_selection": [{"id": 1, "axis": "-x", "position": -0.49 * length}]}],
+        "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "tensile_strength": 3e5, "shear_strength": 3e5,
+                      "weibull_modulus": 5},
+        "gravity": [0, 0, -9.81],
+        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]},
+        "time": {"dt": 0.001, "time_steps": 1},
+    }
+
+
+def make_scene(options, folder):
+    """The file of the scene that the options ask for."""
+    if options.scene:
+        return options.scene
+    if options.particles:
+        scene = bar_of_particles(options.particles)
+    elif options.file:
+        write_box(folder / "box.msh", options.divisions, options.file, options.binary)
+        scene = of_file(folder / "box.msh")
+    else:
+        scene = boxes.box(options.divisions)
+    path = folder / "scene.json"
+    path.write_text(json.dumps(scene))
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recoil", default="build/release/recoil")
@@ -115,6 +148,7 @@ def main():
     parser.add_argument("--divisions", type=int, default=44)
     parser.add_argument("--file", choices=["2.2", "4.1"], help="version of a Gmsh file to read the box from")
     parser.add_argument("--binary", action="store_true", help="file")
+    parser.add_argument("--particles", type=float, help="how many there are, in place of the box")
     parser.add_argument("--scene", type=pathlib.Path, help="in place of the box")
     parser.add_argument("--mpirun", default="mpirun --oversubscribe --bind-to none")
     parser.add_argument("--scratch", help="folder for the runs")
@@ -123,13 +157,7 @@ def main():
     print("| ranks | processor s, most of a rank | times ranks | peak MB, most of a rank | times ranks | over the mean |")
     print("|---" * 6 + "|")
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        scene = options.scene
-        if scene is None:
-            scene = pathlib.Path(folder) / "box.json"
-            mesh = pathlib.Path(folder) / "box.msh"
-            if options.file:
-                write_box(mesh, options.divisions, options.file, options.binary)
-            scene.write_text(json.dumps(of_file(mesh) if options.file else boxes.box(options.divisions)))
+        scene = make_scene(options, pathlib.Path(folder))
         for ranks in options.ranks:
             seconds, peaks = measure(options, scene, ranks)
             print(f"| {ranks} | {max(seconds):.1f} | {ranks * max(seconds):.1f} | {max(peaks):.0f} | {ranks * max(peaks):.0f} "

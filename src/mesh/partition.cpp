@@ -162,12 +162,12 @@ std::vector<int> scaled_work(const ClusterGraph& clusters) {
 }
 
 Graph graph_of(const ClusterGraph& clusters) {
-  double facets = 0;
-  for (const ClusterGraph::Edge& edge : clusters.edges) facets += double(edge.facets);
-  const double divisor = divisor_for(2.0 * neighbour_weight * facets);
+  double connections = 0;
+  for (const ClusterEdge& edge : clusters.edges) connections += double(edge.connections);
+  const double divisor = divisor_for(2.0 * neighbour_weight * connections);
   Graph graph;
   graph.offsets.assign(clusters.boxes.size() + 1, 0);
-  for (const ClusterGraph::Edge& edge : clusters.edges) {
+  for (const ClusterEdge& edge : clusters.edges) {
     ++graph.offsets[edge.a + 1];
     ++graph.offsets[edge.b + 1];
   }
@@ -175,9 +175,9 @@ Graph graph_of(const ClusterGraph& clusters) {
   graph.neighbours.resize(graph.offsets.back());
   graph.weights.resize(graph.offsets.back());
   std::vector<idx_t> next(graph.offsets.begin(), graph.offsets.end() - 1);
-  for (const ClusterGraph::Edge& edge : clusters.edges)
+  for (const ClusterEdge& edge : clusters.edges)
     for (const auto& [from, to] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
-      graph.weights[next[from]] = std::max(1, int(double(edge.facets) / divisor));
+      graph.weights[next[from]] = std::max(1, int(double(edge.connections) / divisor));
       graph.neighbours[next[from]++] = to;
     }
   return graph;
@@ -205,7 +205,7 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
 
 std::vector<int> partition_clusters(const ClusterGraph& clusters, int num_parts) {
   if (num_parts == 1) return std::vector<int>(clusters.boxes.size(), 0);
-  require_indices(2 * std::ssize(clusters.edges), "clusters of cells");
+  require_indices(2 * std::ssize(clusters.edges), "clusters");
   return k_way<3>(graph_of(clusters), num_parts, scaled_work(clusters), [&] { return clusters.boxes; });
 }
 

@@ -8,6 +8,7 @@
 #include <Eigen/Geometry>
 
 #include "recoil/base/types.hpp"
+#include "recoil/mesh/partition_items.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
 namespace recoil::mesh {
@@ -18,15 +19,11 @@ namespace recoil::mesh {
 /// cell, empty = all equal.
 std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::span<const int> weights);
 
-/// Clusters of cells as the vertices of a graph.
+/// Clusters of items as the vertices of a graph.
 struct ClusterGraph {
-  struct Edge {
-    std::int32_t a, b;   ///< a < b
-    std::int64_t facets; ///< that cells of both share
-  };
   std::vector<Eigen::AlignedBox3d> boxes; ///< of each
   std::vector<double> work;               ///< of each
-  std::vector<Edge> edges;                ///< each once
+  std::vector<ClusterEdge> edges;         ///< each once
 };
 
 /// Part of each cluster, by METIS as in partition_cells(). Serial; same input, same parts.

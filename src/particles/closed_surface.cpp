@@ -293,4 +293,24 @@ ClosedSurface boundary_of_body(const mesh::SimplexMesh& mesh, std::int32_t body)
   return {name, std::move(vertices), std::move(triangles)};
 }
 
+ClosedSurface on_every_rank(const parallel::Communicator& comm, const ClosedSurface* of_first_rank) {
+  std::string name;
+  std::vector<std::array<double, 3>> places;
+  std::vector<std::array<std::int32_t, 3>> triangles;
+  if (comm.rank() == 0) {
+    name = of_first_rank->name();
+    for (const Eigen::Vector3d& vertex : of_first_rank->vertices())
+      places.push_back({vertex.x(), vertex.y(), vertex.z()});
+    triangles = of_first_rank->triangles();
+  }
+  comm.broadcast(name);
+  comm.broadcast(places);
+  comm.broadcast(triangles);
+  return parallel::collectively(comm, [&] {
+    std::vector<Eigen::Vector3d> vertices;
+    for (const auto& [x, y, z] : places) vertices.emplace_back(x, y, z);
+    return ClosedSurface(std::move(name), std::move(vertices), std::move(triangles));
+  });
+}
+
 } // namespace recoil::particles

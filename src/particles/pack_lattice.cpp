@@ -1,12 +1,15 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <sstream>
+#include <numeric>
 #include <utility>
 
 #include "particles/packing_errors.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/particles/packing.hpp"
+#include "recoil/particles/particle_slices.hpp"
 
 namespace recoil::particles {
 
@@ -52,52 +55,115 @@ Eigen::AlignedBox3d box_in_lattice(const ClosedSurface& surface, const Lattice& 
   return box;
 }
 
-/// The particles of the lattice inside of the surface, if any.
-ParticleSet fill(const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
+/// The points of a lattice in a box, with some to spare, in the order of layers, rows and places in the row.
+struct Candidates {
+  std::array<std::int64_t, 3> first, count; ///< of places, rows and layers
+
+  std::int64_t total() const { return count[0] * count[1] * count[2]; }
+};
+
+Candidates candidates_in(const Eigen::AlignedBox3d& box, const Spacing& step) {
+  const double steps[] = {step.place, step.row, step.layer};
+  Candidates candidates;
+  for (int axis = 0; axis < 3; ++axis) {
+    candidates.first[axis] = static_cast<std::int64_t>(std::floor(box.min()[axis] / steps[axis])) - 1;
+    candidates.count[axis] =
+        static_cast<std::int64_t>(std::ceil(box.max()[axis] / steps[axis])) + 2 - candidates.first[axis];
+  }
+  return candidates;
+}
+
+/// The places of the lattice inside of the surface, if any; those among the candidates of one of so many
+/// parts, which follow each other.
+std::vector<Eigen::Vector3d> fill(const ClosedSurface& surface, const Lattice& lattice, Inside inside,
+                                  int part, int parts) {
   check_lattice(surface, lattice);
   const Eigen::AlignedBox3d box = box_in_lattice(surface, lattice);
   const Spacing step = spacing(lattice.kind);
-  const auto [layer, row, place] = step;
-  if (const double candidates = box.volume() / (layer * row * place);
-      !(candidates < std::numeric_limits<std::int32_t>::max()))
-    throw_too_many(surface, lattice.radius, candidates);
+  if (const double many = box.volume() / (step.layer * step.row * step.place);
+      !(many < std::numeric_limits<std::int32_t>::max()))
+    throw_too_many(surface, lattice.radius, many);
   constexpr double rounding = 1e-9;
   const double margin = lattice.radius * (inside == Inside::whole_sphere ? 1 - rounding : rounding);
 
+  const Candidates candidates = candidates_in(box, step);
+  const auto& [first, count] = candidates;
+  const std::int64_t begin = candidates.total() * part / parts, end = candidates.total() * (part + 1) / parts;
+  std::vector<Eigen::Vector3d> places;
+  for (std::int64_t row = begin / count[0]; row * count[0] < end; ++row) {
+    const std::int64_t j = first[1] + row % count[1], k = first[2] + row / count[1];
+    const std::int64_t from = std::max<std::int64_t>(begin - row * count[0], 0),
+                       to = std::min(end - row * count[0], count[0]);
+    for (std::int64_t i = first[0] + from; i < first[0] + to; ++i) {
+      const Eigen::Vector3d point =
+          lattice.origin + lattice.rotation * (lattice.radius * lattice_point(lattice.kind, i, j, k));
+      if (!surface.box().contains(point) || surface.is_closer(point, margin) || !surface.contains(point))
+        continue;
+      places.push_back(point);
+    }
+  }
+  return places;
+}
+
+/// The particles at the places of a filled body.
+ParticleSet set_at(std::vector<Eigen::Vector3d> places, const ClosedSurface& surface, double radius) {
   ParticleSet set;
   set.body_names = {surface.name()};
-  const auto below = [](double value) { return static_cast<std::int64_t>(std::floor(value)) - 1; };
-  const auto above = [](double value) { return static_cast<std::int64_t>(std::ceil(value)) + 1; };
-  for (auto k = below(box.min().z() / layer); k <= above(box.max().z() / layer); ++k)
-    for (auto j = below(box.min().y() / row); j <= above(box.max().y() / row); ++j)
-      for (auto i = below(box.min().x() / place); i <= above(box.max().x() / place); ++i) {
-        const Eigen::Vector3d point =
-            lattice.origin + lattice.rotation * (lattice.radius * lattice_point(lattice.kind, i, j, k));
-        if (!surface.box().contains(point) || surface.is_closer(point, margin) || !surface.contains(point))
-          continue;
-        set.positions.push_back(point);
-      }
+  set.radii.assign(places.size(), radius);
+  set.volumes.assign(places.size(), lattice_cell_volume(radius));
+  set.body.assign(places.size(), 0);
+  set.positions = std::move(places);
   return set;
 }
 
-/// Gives the particles of a filled body what they have in common.
-ParticleSet completed(ParticleSet set, const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
-  if (set.positions.empty())
-    throw_nothing_fits(
-        surface, lattice.radius,
-        "take a smaller radius, or another origin of the lattice" +
-            std::string(inside == Inside::whole_sphere ? ", or let centres lie inside only" : ""));
-  set.radii.assign(set.positions.size(), lattice.radius);
-  set.volumes.assign(set.positions.size(), lattice_cell_volume(lattice.radius));
-  set.body.assign(set.positions.size(), 0);
-  return set;
+[[noreturn]] void throw_nothing_in_lattice(const ClosedSurface& surface, double radius, Inside inside) {
+  throw_nothing_fits(
+      surface, radius,
+      "take a smaller radius, or another origin of the lattice" +
+          std::string(inside == Inside::whole_sphere ? ", or let centres lie inside only" : ""));
 }
 
-/// From the middle of the particles to that of the box around the surface.
-Eigen::Vector3d way_to_middle(const ParticleSet& set, const ClosedSurface& surface) {
+/// The box around the places of all ranks; without ranks, of those here.
+Eigen::AlignedBox3d box_of_places(const parallel::Communicator* comm,
+                                  const std::vector<Eigen::Vector3d>& places) {
   Eigen::AlignedBox3d box;
-  for (const Eigen::Vector3d& place : set.positions) box.extend(place);
-  return surface.box().center() - box.center();
+  for (const Eigen::Vector3d& place : places) box.extend(place);
+  if (!comm) return box;
+  for (int i = 0; i < 3; ++i) {
+    box.min()[i] = comm->min(box.min()[i]);
+    box.max()[i] = comm->max(box.max()[i]);
+  }
+  return box;
+}
+
+/// The part of this rank of the places of a lattice in the middle of the surface; without ranks, all of them.
+/// Collective if there are ranks. @throws InputError on all of them
+std::vector<Eigen::Vector3d> fill_centred(const parallel::Communicator* comm, const ClosedSurface& surface,
+                                          Lattice lattice, Inside inside) {
+  constexpr int most_moves = 3;
+  constexpr double rounding = 1e-9;
+  const auto fill_part = [&] {
+    if (!comm) return fill(surface, lattice, inside, 0, 1);
+    return parallel::collectively(*comm,
+                                  [&] { return fill(surface, lattice, inside, comm->rank(), comm->size()); });
+  };
+  const auto way_to_middle = [&](const Eigen::AlignedBox3d& box) -> Eigen::Vector3d {
+    return surface.box().center() - box.center();
+  };
+  std::vector<Eigen::Vector3d> best = fill_part();
+  Eigen::AlignedBox3d best_box = box_of_places(comm, best), next_box = best_box;
+  if (best_box.isEmpty()) throw_nothing_in_lattice(surface, lattice.radius, inside);
+  for (int move = 0; move < most_moves && !next_box.isEmpty(); ++move) {
+    const Eigen::Vector3d way = way_to_middle(next_box);
+    if (way.norm() <= rounding * lattice.radius) break;
+    lattice.origin += way;
+    std::vector<Eigen::Vector3d> next = fill_part();
+    next_box = box_of_places(comm, next);
+    if (next_box.isEmpty() || way_to_middle(next_box).norm() >= way_to_middle(best_box).norm()) continue;
+    best = std::move(next);
+    best_box = next_box;
+  }
+  return best;
 }
 
 } // namespace
@@ -105,22 +171,24 @@ Eigen::Vector3d way_to_middle(const ParticleSet& set, const ClosedSurface& surfa
 double lattice_cell_volume(double radius) { return 4 * std::numbers::sqrt2 * radius * radius * radius; }
 
 ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
-  return completed(fill(surface, lattice, inside), surface, lattice, inside);
+  std::vector<Eigen::Vector3d> places = fill(surface, lattice, inside, 0, 1);
+  if (places.empty()) throw_nothing_in_lattice(surface, lattice.radius, inside);
+  return set_at(std::move(places), surface, lattice.radius);
 }
 
-ParticleSet pack_centred_lattice(const ClosedSurface& surface, Lattice lattice, Inside inside) {
-  constexpr int most_moves = 3;
-  constexpr double rounding = 1e-9;
-  ParticleSet best = fill(surface, lattice, inside), next = best;
-  for (int move = 0; move < most_moves && !next.positions.empty(); ++move) {
-    const Eigen::Vector3d way = way_to_middle(next, surface);
-    if (way.norm() <= rounding * lattice.radius) break;
-    lattice.origin += way;
-    next = fill(surface, lattice, inside);
-    if (!next.positions.empty() && way_to_middle(next, surface).norm() < way_to_middle(best, surface).norm())
-      best = next;
-  }
-  return completed(std::move(best), surface, lattice, inside);
+ParticleSet pack_centred_lattice(const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
+  return set_at(fill_centred(nullptr, surface, lattice, inside), surface, lattice.radius);
+}
+
+ParticleSlices pack_lattice_slices(const parallel::Communicator& comm, const ClosedSurface& surface,
+                                   const Lattice& lattice, Inside inside) {
+  ParticleSlices slices;
+  slices.share = set_at(fill_centred(&comm, surface, lattice, inside), surface, lattice.radius);
+  const auto count = std::ssize(slices.share.positions);
+  slices.ids.resize(count);
+  std::iota(slices.ids.begin(), slices.ids.end(), comm.exclusive_scan(GlobalIndex(count)));
+  slices.num_particles = comm.sum(GlobalIndex(count));
+  return slices;
 }
 
 } // namespace recoil::particles

@@ -11,10 +11,13 @@
 #include <Eigen/Geometry>
 #include <metis.h>
 
+#include "particles/end_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/base/union_find.hpp"
 #include "recoil/geometry/morton.hpp"
+#include "recoil/mesh/partition_items.hpp"
+#include "recoil/particles/particle_slices.hpp"
 
 namespace recoil::particles {
 
@@ -123,6 +126,26 @@ std::vector<int> partition(const PartitionGraph& of, int num_parts) {
 
 std::vector<int> partition(const ParticleSet& set, int num_parts) {
   return partition(PartitionGraph{set.positions, {}, set.bonds, {}}, num_parts);
+}
+
+std::vector<int> partition(const parallel::Communicator& comm, const ParticleSlices& slices) {
+  const ParticleSet& share = slices.share;
+  mesh::ItemShare items;
+  items.size = share.positions.size();
+  items.num_groups = std::int32_t(share.body_names.size());
+  items.place = [&](std::size_t k) { return share.positions[k]; };
+  items.box = [&](std::size_t k) -> Eigen::AlignedBox3d {
+    const Eigen::Vector3d radius = Eigen::Vector3d::Constant(share.radii[k]);
+    return {share.positions[k] - radius, share.positions[k] + radius};
+  };
+  items.group = [&](std::size_t k) { return share.body[k]; };
+  return mesh::partition_items(comm, items, [&](const std::vector<std::int32_t>& cluster) {
+    const EndValues<std::int32_t> cluster_of(comm, slices, cluster);
+    std::vector<mesh::ClusterEdge> edges;
+    for (const auto& [i, j] : share.bonds)
+      if (const auto [a, b] = std::minmax({cluster_of[i], cluster_of[j]}); a != b) edges.push_back({a, b, 1});
+    return edges;
+  });
 }
 
 double imbalance(std::span<const std::int64_t> work_of_parts) {

@@ -216,9 +216,36 @@ def check_report(recoil):
     runs.check("2 particles, 0 bonds" in text and "no bonds" in text and "1000 kg/m^3 of the spheres" in text and "nan" not in text, "free spheres: " + text)
 
 
+def check_slices(recoil):
+    """So many particles that all ranks make them: numbers, strengths and states are those of one rank, also of a run that goes on."""
+    what = scene({"generator": {"type": "box", "size": [2.0, 1.0, 0.9], "divisions": 1}}, radius=0.018)
+    what["geometry"] += [dict(what["geometry"][0], name=name, transformation={"translation": [0, 3 * (k + 1), 0]}, particles=particles)
+                         for k, (name, particles) in enumerate((("turned", {"radius": 0.03, "packing": "fcc", "rotation": [20, 0, 10]}),
+                                                                ("random", {"radius": 0.15, "packing": "random", "bond_tolerance": 0.01})))]
+    what["materials"].update(tensile_strength=1e4, weibull_modulus=5)
+    what["initial_conditions"] = {"velocity": [{"body": "body", "value": ["2000*x", "y", 0]}]}
+    what["solver"]["bonded_particles"] = {"integrator": "leapfrog", "max_imbalance": 100}
+    what["time"] = {"dt": 1.5e-7, "time_steps": 2}
+    path = recoil.write_scene("slices", what)
+    whole, slices = (recoil.simulate(ranks, path, "slices%d" % ranks) for ranks in (1, 3))
+    broken = runs.state(whole, field="broken")
+    runs.check(len(runs.coordinates(whole)) > 50000 and 0.001 < broken.mean() < 0.5, "%d particles, %.3f of their bonds break" % (len(runs.coordinates(whole)), broken.mean()))
+    with h5py.File(whole + "/trajectory/mesh.h5", "r") as a, h5py.File(slices + "/trajectory/mesh.h5", "r") as b:
+        for name in ("coordinates", "radius", "body", "connectivity"):
+            runs.check((a[name][:] == b[name][:]).all(), "made by three ranks: %s to the bit" % name)
+    same = lambda a, b, *more: all((runs.state(a, field=field) == runs.state(b, field=field)).all() for field in ("u", "v", "broken", *more))  # noqa: E731
+    runs.check(same(slices, whole), "the same states to the bit")
+    owners = np.bincount(runs.state(slices, field="rank").ravel().astype(int))
+    runs.check(owners.max() < 1.05 * owners.mean(), "particles of the ranks: %s" % owners)
+    folder = recoil.simulate(3, path, "slices again", "--steps", 1)
+    recoil.run(3, "simulate", "--restart", folder, "-q", "--steps", 2)
+    runs.check(same(folder, slices, "rank"), "continued on three ranks: the same bits and owners")
+
+
 with runs.Recoil() as recoil:
     check_report(recoil)
     check_formats(recoil)
     check_ball(recoil)
     check_mixed(recoil)
     check_wrong(recoil)
+    check_slices(recoil)

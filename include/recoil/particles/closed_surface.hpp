@@ -10,6 +10,7 @@
 #include <Eigen/Geometry>
 
 #include "recoil/mesh/simplex_mesh.hpp"
+#include "recoil/parallel/communicator.hpp"
 
 namespace recoil::particles {
 
@@ -28,6 +29,9 @@ public:
       : ClosedSurface(surface.name, surface.vertices, surface.triangles) {}
 
   const std::string& name() const { return name_; }
+  const std::vector<Eigen::Vector3d>& vertices() const { return vertices_; }
+  /// Corners, in the order of the hierarchy.
+  const std::vector<std::array<std::int32_t, 3>>& triangles() const { return triangles_; }
   /// Enclosed volume [m^3]; where parts overlap, it counts for each of them.
   double volume() const { return volume_; }
   const Eigen::AlignedBox3d& box() const { return nodes_.front().box; }
@@ -73,5 +77,8 @@ private:
 /// The boundary of body number `body` of a mesh of tetrahedra.
 /// @throws InputError for a mesh in 2D, and as the constructor of ClosedSurface.
 ClosedSurface boundary_of_body(const mesh::SimplexMesh& mesh, std::int32_t body);
+
+/// The surface that the first rank gives, on every rank. Collective.
+ClosedSurface on_every_rank(const parallel::Communicator& comm, const ClosedSurface* of_first_rank);
 
 } // namespace recoil::particles

@@ -7,7 +7,7 @@
 #include <Eigen/Core>
 
 #include "recoil/linalg/block_matrix.hpp"
-#include "recoil/particles/particle_set.hpp"
+#include "recoil/particles/particle_slices.hpp"
 
 namespace recoil::particles {
 
@@ -41,11 +41,17 @@ struct DistributedParticles {
   bool owns(const Bond& bond) const { return bond.a < points->num_owned; }
 };
 
-/// Gives every rank its share of `set`, which is read on rank 0 only, as is `owners`, the rank of each
-/// particle; empty: parts of the bodies at rest (partition()). The same set, owners and number of ranks give
-/// the same shares. `comm` must outlive the layouts. Collective.
-/// @throws InputError on every rank for a set without particles or one that check() refuses.
-DistributedParticles distribute(const parallel::Communicator& comm, const ParticleSet& set,
+/// Gives every rank the particles of `parts` that are its own, and the bonds at these. `parts` are those of
+/// the particles of the share; the same whole, parts and number of ranks give the same result, whoever held
+/// which slice. `comm` must outlive the layouts. Collective. @throws InputError on every rank for slices
+/// without particles.
+DistributedParticles distribute(const parallel::Communicator& comm, ParticleSlices&& slices,
+                                const std::vector<int>& parts);
+
+/// The same of a `set` that the first rank holds, as it holds `owners`, the rank of each particle; empty:
+/// parts of the bodies at rest (partition()). What other ranks give is not looked at.
+/// @throws InputError on every rank, too, for a set that check() refuses.
+DistributedParticles distribute(const parallel::Communicator& comm, ParticleSet set,
                                 const std::vector<int>& owners = {});
 
 /// The set that was distributed, to the bit, on rank 0; empty elsewhere. Collective.

@@ -43,7 +43,7 @@ ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice,
 /// around the surface, with as much room on one side as on the other along each axis of the body: at once in
 /// a box, whose particles stay the same ones. In other bodies a moved lattice has other particles; of a few
 /// moves that least out of the middle is taken.
-ParticleSet pack_centred_lattice(const ClosedSurface& surface, Lattice lattice,
+ParticleSet pack_centred_lattice(const ClosedSurface& surface, const Lattice& lattice,
                                  Inside inside = Inside::whole_sphere);
 
 /// Spheres whose radii are distributed uniformly, or as `radii` says, whose bounds are not looked at.

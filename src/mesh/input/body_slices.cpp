@@ -4,11 +4,11 @@
 #include <limits>
 #include <numeric>
 
-#include "mesh/ask_owners.hpp"
 #include "mesh/facet_entries.hpp"
 #include "mesh/input/refinement.hpp"
 #include "mesh/meet_keys.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/parallel/ask_owners.hpp"
 
 namespace recoil::mesh {
 

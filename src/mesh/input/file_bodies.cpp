@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "mesh/ask_owners.hpp"
 #include "mesh/facet_entries.hpp"
 #include "mesh/input/body_slices.hpp"
 #include "mesh/input/describe.hpp"
@@ -15,6 +14,7 @@
 #include "mesh/meet_keys.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/mesh/input/transform.hpp"
+#include "recoil/parallel/ask_owners.hpp"
 
 namespace recoil::mesh {
 

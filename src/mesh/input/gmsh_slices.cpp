@@ -6,11 +6,11 @@
 #include <set>
 #include <utility>
 
-#include "mesh/ask_owners.hpp"
 #include "mesh/input/gmsh_fields.hpp"
 #include "mesh/input/gmsh_layout.hpp"
 #include "mesh/meet_keys.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/parallel/ask_owners.hpp"
 
 namespace recoil::mesh {
 

@@ -1,6 +1,7 @@
 #include "recoil/app/solvers/bonded_particles/particle_kind.hpp"
 
 #include "app/solvers/bonded_particles/build_particles.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_bodies.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_report.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_run.hpp"
@@ -19,7 +20,9 @@ void require_3d(const parallel::Communicator& comm, LoadedScene& loaded) {
 }
 
 SceneReport validate(const parallel::Communicator& comm, LoadedScene& loaded) {
-  const auto solver = load_particle_solver(comm, loaded);
+  const Scene& scene = loaded.file.scene;
+  const auto solver = make_particle_solver(comm, scene, distribute_bodies(comm, scene, loaded.geometry),
+                                           loaded.geometry.obstacles);
   return {solver->description(), describe_bodies(loaded, solver->problem())};
 }
 

@@ -7,14 +7,12 @@
 
 #include "recoil/app/run/finite_values.hpp"
 #include "recoil/app/run/forward_run.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_bodies.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_contact.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/select.hpp"
-#include "recoil/mesh/input/transform.hpp"
-#include "recoil/particles/packing.hpp"
-#include "recoil/particles/read_particles.hpp"
 #include "recoil/particles/weibull.hpp"
 
 namespace recoil::app {
@@ -25,58 +23,6 @@ using Eigen::Vector3d;
 using particles::DistributedParticles;
 
 constexpr double degree = std::numbers::pi / 180;
-
-particles::ParticleSet pack(const ParticleBody& body, const particles::ClosedSurface& surface) {
-  if (body.packing == Packing::random)
-    return pack_random(
-        surface, {body.min_radius, body.max_radius, std::uint64_t(body.seed), body.porosity, body.radii});
-  particles::Lattice lattice;
-  lattice.kind = body.packing == Packing::fcc ? particles::LatticeKind::fcc : particles::LatticeKind::hcp;
-  lattice.radius = body.min_radius;
-  const double angle = body.rotation.norm() * degree;
-  if (angle > 0) lattice.rotation = Eigen::AngleAxisd(angle, body.rotation.normalized()).toRotationMatrix();
-  // Surfaces at round numbers should not cut through layers.
-  lattice.origin = surface.box().min() + Vector3d::Constant(body.min_radius);
-  return pack_centred_lattice(
-      surface, lattice, body.whole_spheres ? particles::Inside::whole_sphere : particles::Inside::centre);
-}
-
-const mesh::GeometrySpec& entry_of(const Scene& scene, const std::string& body) {
-  return *std::ranges::find(scene.geometry, body, &mesh::GeometrySpec::name);
-}
-
-particles::ClosedSurface surface_of(const ParticleBody& body, const mesh::AssembledGeometry& geometry) {
-  const auto& meshes = geometry.deformable.body_names;
-  if (const auto mesh = std::ranges::find(meshes, body.body); mesh != meshes.end())
-    return particles::boundary_of_body(geometry.deformable, std::int32_t(mesh - meshes.begin()));
-  return particles::ClosedSurface(
-      *std::ranges::find(geometry.body_surfaces, body.body, &mesh::SurfaceMesh::name));
-}
-
-constexpr double default_tolerance = 1e-6;
-
-/// Bodies in the file are bonded apart by distance, and become one then.
-particles::ParticleSet read_body(const ParticleBody& body, const mesh::GeometrySpec& entry) {
-  particles::ParticleFileOptions options;
-  options.radius = body.radius_in_file;
-  if (!body.bonds.empty()) options.bonds = body.bonds;
-  particles::ParticleSet set = particles::read_particles(body.file, options);
-  mesh::transform_vertices(mesh::affine_map(entry.transformation, {}, 3, entry.where), set.positions);
-  const double scale = entry.transformation.scale[0];
-  for (double& radius : set.radii) radius *= scale;
-  for (double& volume : set.volumes) volume *= scale * scale * scale;
-  if (!body.bonded) {
-    set.bonds.clear();
-    set.bond_constants.clear();
-  } else if (set.bonds.empty() && body.bonds.empty()) {
-    set.bonds = particles::bond_neighbours(set, body.bond_tolerance.value_or(default_tolerance));
-  } else if (body.bond_tolerance) {
-    throw InputError(body.file.string(), "brings bonds, `bond_tolerance` has no effect; leave it out");
-  }
-  set.body_names = {body.body};
-  set.body.assign(set.positions.size(), 0);
-  return set;
-}
 
 /// Ids by the point selections of all bodies, of this rank's particles. Collective.
 std::vector<std::int32_t> point_ids(const parallel::Communicator& comm, const Scene& scene,
@@ -97,7 +43,7 @@ std::vector<std::int32_t> point_ids(const parallel::Communicator& comm, const Sc
       least[i] = comm.min(least[i]);
       most[i] = comm.max(most[i]);
     }
-    const auto& selections = entry_of(scene, particles.body_names[body]).point_selection;
+    const auto& selections = entry_of_body(scene, particles.body_names[body]).point_selection;
     mesh::PointIds found = parallel::collectively(comm, [&] {
       return mesh::select_points(places, selections, {least.matrix(), most.matrix()});
     });
@@ -262,9 +208,9 @@ bool can_break(const parallel::Communicator& comm, const Scene& scene,
 }
 
 solvers::BondedParticles make_problem(const parallel::Communicator& comm, const Scene& scene,
-                                      const particles::ParticleSet& bodies, const std::vector<int>& owners) {
+                                      DistributedParticles&& bodies) {
   solvers::BondedParticles problem;
-  problem.particles = std::make_shared<const DistributedParticles>(distribute(comm, bodies, owners));
+  problem.particles = std::make_shared<const DistributedParticles>(std::move(bodies));
   const DistributedParticles& particles = *problem.particles;
   std::vector<double> moduli;
   for (const std::string& body : particles.body_names) moduli.push_back(bond_modulus(scene, body));
@@ -383,57 +329,19 @@ void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
 
 } // namespace
 
-std::optional<Eigen::AlignedBox3d> box_of_body(const ParticleBody& body,
-                                               const mesh::AssembledGeometry& geometry) {
-  if (!body.file.empty()) return std::nullopt;
-  return surface_of(body, geometry).box();
-}
-
-particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry) {
-  particles::ParticleSet all;
-  for (const ParticleBody& body : particles_of(scene).bodies) {
-    try {
-      if (!body.file.empty()) {
-        append(all, read_body(body, entry_of(scene, body.body)));
-        continue;
-      }
-      particles::ParticleSet one = pack(body, surface_of(body, geometry));
-      if (body.bonded)
-        one.bonds = particles::bond_neighbours(one, body.bond_tolerance.value_or(default_tolerance));
-      append(all, one);
-    } catch (const InputError& error) {
-      const std::string file = entry_of(scene, body.body).mesh.string();
-      throw InputError(file.empty() ? body.where : body.where + " (" + file + ")", error.what());
-    }
-  }
-  return all;
-}
-
-std::unique_ptr<solvers::BondedParticlesSolver>
-load_particle_solver(const parallel::Communicator& comm, const LoadedScene& loaded, std::vector<int> owners) {
-  const Scene& scene = loaded.file.scene;
-  const particles::ParticleSet bodies = parallel::collectively(comm, [&] {
-    return comm.rank() == 0 ? pack_bodies(scene, loaded.geometry) : particles::ParticleSet();
-  });
-  if (owners.size() != bodies.positions.size()) owners.clear();
-  return make_particle_solver(comm, scene, bodies, loaded.geometry.obstacles, owners);
-}
-
 solvers::BondedParticles make_particle_problem(const parallel::Communicator& comm, const Scene& scene,
-                                               const particles::ParticleSet& bodies,
-                                               const std::vector<mesh::SurfaceMesh>& obstacles,
-                                               const std::vector<int>& owners) {
-  solvers::BondedParticles problem = make_problem(comm, scene, bodies, owners);
+                                               DistributedParticles&& bodies,
+                                               const std::vector<mesh::SurfaceMesh>& obstacles) {
+  solvers::BondedParticles problem = make_problem(comm, scene, std::move(bodies));
   add_particle_contact(comm, scene, obstacles, problem);
   return problem;
 }
 
 std::unique_ptr<solvers::BondedParticlesSolver>
-make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
-                     const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles,
-                     const std::vector<int>& owners) {
+make_particle_solver(const parallel::Communicator& comm, const Scene& scene, DistributedParticles&& bodies,
+                     const std::vector<mesh::SurfaceMesh>& obstacles) {
   auto solver = std::make_unique<solvers::BondedParticlesSolver>(
-      make_particle_problem(comm, scene, bodies, obstacles, owners), options_of(scene));
+      make_particle_problem(comm, scene, std::move(bodies), obstacles), options_of(scene));
   linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
   set_displacement(scene, solver->problem(), comm, u);
   if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "recoil/app/solvers/bonded_particles/particle_bodies.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
-#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "recoil/app/run/run_state.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_bodies.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_report.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
@@ -109,26 +110,38 @@ FieldReader keep(const std::vector<checkpoint::Field>& fields) {
 ParticleRun::ParticleRun(const RunStart& start)
     : comm_(start.comm), loaded_(start.loaded), folder_(start.folder.root()),
       begin_(-std::numeric_limits<double>::infinity()) {
-  std::vector<int> owners;
-  if (start.continues) owners = read_owners(start.folder);
-  solver_ = load_particle_solver(comm_, loaded_, std::move(owners));
+  OwnersOf owners;
+  if (start.continues) {
+    read_distribution(start.folder);
+    owners = [&](GlobalIndex count, std::span<const GlobalIndex> ids) {
+      return read_owners(start.folder, count, ids);
+    };
+  }
+  solver_ = make_particle_solver(comm_, scene(), distribute_bodies(comm_, scene(), loaded_.geometry, owners),
+                                 loaded_.geometry.obstacles);
   output_ = std::make_unique<ParticleOutput>(*solver_, scene(), &distribution_);
   tables_.emplace(comm_, scene(), *solver_, folder_);
 }
 
 std::vector<std::string> ParticleRun::describe() { return describe_bodies(loaded_, solver_->problem()); }
 
-/// On the first rank; empty elsewhere, and where the run was on another number of ranks.
-std::vector<int> ParticleRun::read_owners(const checkpoint::RunFolder& folder) {
+void ParticleRun::read_distribution(const checkpoint::RunFolder& folder) {
   checkpoint::TrajectoryReader reader(comm_, folder.trajectory());
   const GlobalIndex newest = reader.restart_point().states.front();
   begin_ = reader.records()[newest].time;
   const stepping::Entries entries = run_state_from_json(reader.extra(newest)).restart.entries;
   distribution_.repartitions = stepping::value_of<GlobalIndex>(entries, "repartitions");
-  if (stepping::value_of<GlobalIndex>(entries, "ranks") != comm_.size()) return {};
-  distribution_.reached = stepping::value_of<double>(entries, "reached_imbalance");
-  std::vector<GlobalIndex> ids(comm_.rank() == 0 ? reader.shape(newest, "rank").rows : 0);
-  std::iota(ids.begin(), ids.end(), GlobalIndex{0});
+  is_on_as_many_ranks_ = stepping::value_of<GlobalIndex>(entries, "ranks") == comm_.size();
+  if (is_on_as_many_ranks_) distribution_.reached = stepping::value_of<double>(entries, "reached_imbalance");
+}
+
+/// See OwnersOf; unknown where the run was on another number of ranks, or with other bodies.
+std::vector<int> ParticleRun::read_owners(const checkpoint::RunFolder& folder, GlobalIndex num_particles,
+                                          std::span<const GlobalIndex> ids) const {
+  if (!is_on_as_many_ranks_) return {};
+  checkpoint::TrajectoryReader reader(comm_, folder.trajectory());
+  const GlobalIndex newest = reader.restart_point().states.front();
+  if (reader.shape(newest, "rank").rows != num_particles) return {};
   const std::vector<double> ranks = reader.read(newest, "rank", io::BlockLayout(comm_, ids));
   return {ranks.begin(), ranks.end()};
 }
@@ -166,8 +179,9 @@ void ParticleRun::move_to(const std::vector<int>& owners) {
   const FieldReader read = keep(fields);
   const stepping::RestartData data = solver_->restart_data();
 
-  solver_->move_to(make_particle_problem(comm_, scene(), collect(*solver_->problem().particles),
-                                         loaded_.geometry.obstacles, owners));
+  solver_->move_to(make_particle_problem(comm_, scene(),
+                                         distribute(comm_, collect(*solver_->problem().particles), owners),
+                                         loaded_.geometry.obstacles));
   output_before_ =
       std::exchange(output_, std::make_unique<ParticleOutput>(*solver_, scene(), &distribution_));
   output_->restore(read);

@@ -8,6 +8,7 @@
 #include "app/study/experiment/experiment_kind.hpp"
 #include "app/study/experiment/parameter_chains.hpp"
 #include "recoil/app/scene/bound_member.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_bodies.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_kind.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_output.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
@@ -276,7 +277,8 @@ particles::ParticleSet ExperimentOnParticles::bodies_with(const ParameterValues&
 
 std::unique_ptr<solvers::BondedParticlesSolver>
 ExperimentOnParticles::make_solver(const Scene& with_values, const ParameterValues& values) const {
-  return make_particle_solver(comm_, with_values, bodies_with(values), loaded_.geometry.obstacles);
+  return make_particle_solver(comm_, with_values, distribute(comm_, bodies_with(values)),
+                              loaded_.geometry.obstacles);
 }
 
 std::unique_ptr<ObservedProblem<3>> ExperimentOnParticles::observed_at(const ParameterValues& values) const {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "recoil/app/run/solver_kind.hpp"
@@ -34,13 +35,16 @@ public:
 
 private:
   const Scene& scene() const { return loaded_.file.scene; }
-  std::vector<int> read_owners(const checkpoint::RunFolder& folder);
+  void read_distribution(const checkpoint::RunFolder& folder);
+  std::vector<int> read_owners(const checkpoint::RunFolder& folder, GlobalIndex num_particles,
+                               std::span<const GlobalIndex> ids) const;
   void move_to(const std::vector<int>& owners);
 
   const parallel::Communicator& comm_;
   const LoadedScene& loaded_;
   std::filesystem::path folder_;
-  double begin_; ///< time of the restart point [s]; -infinity at the beginning of a run
+  double begin_;                     ///< time of the restart point [s]; -infinity at the beginning of a run
+  bool is_on_as_many_ranks_ = false; ///< as when it was interrupted
   ParticleDistribution distribution_;
   std::unique_ptr<solvers::BondedParticlesSolver> solver_;
   std::unique_ptr<ParticleOutput> output_, output_before_;

@@ -6,11 +6,11 @@
 
 #include "recoil/parallel/exchange.hpp"
 
-namespace recoil::mesh {
+namespace recoil::parallel {
 
 /// What each rank gives to this one, by rank: items go to the rank that `owner(item)` names. Collective.
 template <class Item, class Owner>
-std::vector<std::vector<Item>> give_owners(const parallel::Communicator& comm, const std::vector<Item>& items,
+std::vector<std::vector<Item>> give_owners(const Communicator& comm, const std::vector<Item>& items,
                                            const Owner& owner) {
   std::vector<std::vector<Item>> outgoing(comm.size());
   for (const Item& item : items) outgoing[owner(item)].push_back(item);
@@ -20,7 +20,7 @@ std::vector<std::vector<Item>> give_owners(const parallel::Communicator& comm, c
 /// The answers to questions, in their order; `answer(question, rank that asks)` is given by the rank that
 /// `owner(question)` names. Collective.
 template <class Question, class Owner, class Answer>
-auto ask_owners(const parallel::Communicator& comm, const std::vector<Question>& asked, const Owner& owner,
+auto ask_owners(const Communicator& comm, const std::vector<Question>& asked, const Owner& owner,
                 const Answer& answer) {
   using Reply = std::invoke_result_t<const Answer&, const Question&, int>;
   std::vector<std::vector<Reply>> replies(comm.size());
@@ -38,4 +38,4 @@ auto ask_owners(const parallel::Communicator& comm, const std::vector<Question>&
   return result;
 }
 
-} // namespace recoil::mesh
+} // namespace recoil::parallel
