@@ -6,8 +6,8 @@
 
 #include <Eigen/Geometry>
 
-#include "mesh/ask_owners.hpp"
 #include "mesh/flat_parts.hpp"
+#include "recoil/parallel/ask_owners.hpp"
 
 namespace recoil::mesh {
 
@@ -205,7 +205,7 @@ std::vector<AtEdge> AroundVertices<dim>::ask_far_sides(const parallel::Communica
   std::vector<OwnerQuestion> questions;
   for (const Face& face : faces_)
     if (is_owned(face[0]) && !knows_far_side(face)) questions.push_back(about(face[1], records_[face[2]].id));
-  return ask_owners(
+  return parallel::ask_owners(
       comm, questions, [](const OwnerQuestion& question) { return question.owner; },
       [&](const OwnerQuestion& question, int /*rank*/) {
         return at_edge({owned_[question.index_at_owner], number(question.second)});
@@ -235,7 +235,7 @@ void AroundVertices<dim>::add_vertices(const parallel::Communicator& comm,
                                        DistributedSurfaces<dim>& share) const {
   std::vector<OwnerQuestion> questions;
   for (std::size_t k = owned_.size(); k < vertices.size(); ++k) questions.push_back(about(vertices[k], -1));
-  const std::vector<AtVertex> at_ghosts = ask_owners(
+  const std::vector<AtVertex> at_ghosts = parallel::ask_owners(
       comm, questions, [](const OwnerQuestion& question) { return question.owner; },
       [&](const OwnerQuestion& question, int /*rank*/) {
         return at_vertices_[owned_[question.index_at_owner]];
