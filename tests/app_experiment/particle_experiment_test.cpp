@@ -12,7 +12,7 @@
 
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_bodies.hpp"
 #include "recoil/app/solvers/list/all_solvers.hpp"
 #include "recoil/app/study/experiment/check_scenes.hpp"
 #include "recoil/app/study/experiment/experiment_model.hpp"
