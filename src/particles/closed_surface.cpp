@@ -263,6 +263,43 @@ bool ClosedSurface::is_closer(const Eigen::Vector3d& point, double distance) con
   return false;
 }
 
+void ClosedSurface::find_triangles(const Eigen::Vector3d& point, double within,
+                                   std::vector<std::int32_t>& found) const {
+  const double bound = within * within;
+  std::vector<std::int32_t> open{0};
+  while (!open.empty()) {
+    const std::int32_t number = open.back();
+    const Node& node = nodes_[number];
+    open.pop_back();
+    if (node.box.squaredExteriorDistance(point) >= bound) continue;
+    if (node.right != 0) {
+      open.push_back(node.right);
+      open.push_back(number + 1);
+      continue;
+    }
+    for (std::int32_t t = node.first; t < node.last; ++t)
+      if (distance_squared(point, t, bound) < bound) found.push_back(t);
+  }
+}
+
+std::optional<ClosedSurface::Nearest>
+ClosedSurface::nearest_on(std::int32_t triangle, const Eigen::Vector3d& point, double within) const {
+  const auto& [a, b, c] = triangles_[triangle];
+  const Eigen::Vector3d& normal = normals_[triangle];
+  const double off_plane = normal.dot(point - vertices_[a]);
+  if (std::abs(off_plane) >= within) return std::nullopt;
+  // Most points lie beside the inside of a triangle, which needs no factorisation.
+  const auto is_beside = [&](std::int32_t from, std::int32_t to) {
+    return (vertices_[to] - vertices_[from]).cross(Eigen::Vector3d(point - vertices_[from])).dot(normal) > 0;
+  };
+  if (is_beside(a, b) && is_beside(b, c) && is_beside(c, a))
+    return Nearest{point - off_plane * normal, std::abs(off_plane)};
+  const auto found = geometry::closest_points<3>(geometry::StencilKind::vertex_face,
+                                                 stencil(point, vertices_, triangles_[triangle]));
+  if (found.distance_squared >= within * within) return std::nullopt;
+  return Nearest{point - found.separation, std::sqrt(found.distance_squared)};
+}
+
 double ClosedSurface::signed_distance(const Eigen::Vector3d& point) const {
   const double distance = nearest(point)->distance;
   return contains(point) ? -distance : distance;

@@ -1,65 +1,18 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <numbers>
 #include <numeric>
-#include <random>
 
 #include <fmt/format.h>
 
 #include "particles/cell_list.hpp"
+#include "particles/draw_spheres.hpp"
 #include "particles/packing_errors.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/particles/packing.hpp"
 
 namespace recoil::particles {
 
 namespace {
-
-/// Packing fraction to begin with; random packings jam below.
-constexpr double overfull = 0.66;
-
-double sphere_volume(double radius) { return 4.0 / 3 * std::numbers::pi * radius * radius * radius; }
-
-/// Uniform numbers in [0, 1) that are the same with every standard library.
-class Uniform {
-public:
-  explicit Uniform(std::uint64_t seed) : bits_(seed) {}
-  double operator()() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
-
-private:
-  std::mt19937_64 bits_;
-};
-
-std::vector<double> draw_radii(const ClosedSurface& surface, const RandomPacking& packing, Uniform& uniform) {
-  const double solid = packing.porosity ? 1 - *packing.porosity : overfull,
-               most = solid * surface.volume() / sphere_volume(packing.min_radius);
-  if (!(most < std::numeric_limits<std::int32_t>::max())) throw_too_many(surface, packing.min_radius, most);
-  RadiusDistribution distribution = packing.radii;
-  distribution.min = packing.min_radius;
-  distribution.max = packing.max_radius;
-  std::vector<double> radii;
-  for (double volume = 0; volume < solid * surface.volume();) {
-    radii.push_back(draw_radius(distribution, std::ref(uniform), surface.name()));
-    volume += sphere_volume(radii.back());
-  }
-  return radii;
-}
-
-double total_volume(const std::vector<double>& radii) {
-  double total = 0;
-  for (const double radius : radii) total += sphere_volume(radius);
-  return total;
-}
-
-/// Leaves the last sphere out where that comes nearer to a volume, and scales all to have it.
-void fit_volume(std::vector<double>& radii, double volume) {
-  const double total = total_volume(radii), last = sphere_volume(radii.back());
-  if (radii.size() > 1 && total - volume > last / 2) radii.pop_back();
-  const double factor = std::cbrt(volume / total_volume(radii));
-  for (double& radius : radii) radius *= factor;
-}
 
 std::vector<Eigen::Vector3d> draw_positions(const ClosedSurface& surface, std::size_t count,
                                             Uniform& uniform) {
@@ -282,15 +235,8 @@ private:
 } // namespace
 
 ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing) {
-  check_radius(surface, packing.min_radius);
-  check_radius(surface, packing.max_radius);
-  if (packing.max_radius < packing.min_radius)
-    throw InputError(surface.name(), "radii from " + std::to_string(packing.min_radius) + " to " +
-                                         std::to_string(packing.max_radius) +
-                                         "; the smallest must come first");
   Uniform uniform(packing.seed);
   std::vector<double> radii = draw_radii(surface, packing, uniform);
-  if (packing.porosity) fit_volume(radii, (1 - *packing.porosity) * surface.volume());
   std::vector<Eigen::Vector3d> positions = draw_positions(surface, radii.size(), uniform);
   SoftSpheres spheres(surface, std::move(radii), std::move(positions));
   if (packing.porosity && !spheres.relax())
@@ -302,16 +248,7 @@ ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packi
                     spheres.radii().size(), *packing.porosity));
   while (!packing.porosity && !spheres.empty() && !spheres.relax()) spheres.remove_some();
   if (spheres.empty()) throw_nothing_fits(surface, packing.min_radius, "take a smaller radius");
-
-  ParticleSet set;
-  set.body_names = {surface.name()};
-  set.positions = spheres.positions();
-  set.radii = spheres.radii();
-  set.body.assign(set.positions.size(), 0);
-  const double total = total_volume(set.radii);
-  for (const double radius : set.radii)
-    set.volumes.push_back(sphere_volume(radius) * surface.volume() / total);
-  return set;
+  return particles_of_spheres(surface, spheres.positions(), spheres.radii());
 }
 
 } // namespace recoil::particles

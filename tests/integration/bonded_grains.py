@@ -156,6 +156,23 @@ def check_packings(recoil):
         runs.check(holds, text)
 
 
+def check_deposit(recoil):
+    """Grains deposited along the gravity of the scene, to a porosity."""
+    scene = pressed(steps=1)
+    scene["gravity"], scene["contact"], scene["boundary_conditions"], scene["output"] = [0, -9.81, 0], {}, {}, {}
+    scene["time"]["dt"] = 1e-9
+    scene["geometry"] = [dict(scene["geometry"][0], particles={"packing": "deposited", "radius": [0.003, 0.004], "porosity": 0.52, "friction": 1, "seed": 3, "bonded": False})]
+    folder = recoil.simulate(1, recoil.write_scene("deposit", scene), "deposit")
+    places = runs.coordinates(folder)
+    with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as file:
+        radii = file["radius"][:].ravel()
+    gap = np.linalg.norm(places[:, None] - places, axis=2) - 1.005 * (radii[:, None] + radii)
+    lower = places[:, None, 1] > places[None, :, 1]
+    lies = ((gap <= 0) & lower).any(axis=1) | (places[:, 1] - radii < -0.02 + 1e-5)
+    porosity = 1 - (4 / 3 * np.pi * radii**3).sum() / (0.04 * 0.04 * 0.04)
+    runs.check(abs(porosity - 0.52) < 1e-9 and lies.all(), "%d deposited grains, porosity %.6f, all of them lie on something" % (len(radii), porosity))
+
+
 def check_wrong(recoil):
     grains, collision = pressed(), balls(recoil, 1e-3, 4, "hertz", "be_reflect", 0.5)
     packing = lambda **more: lambda s: s["geometry"][0]["particles"].update(more)
@@ -173,6 +190,12 @@ def check_wrong(recoil):
         ("contacts without contact", grains, lambda s: (s.update(contact={}), s.update(boundary_conditions={})), ["/output/contacts"]),
         ("porosity of a lattice", grains, packing(packing="hcp", radius=0.003), ["/particles/porosity", "random"]),
         ("tolerance of no bonds", grains, packing(bond_tolerance=0.01), ["/particles/bond_tolerance", "keep one of them"]),
+        ("friction of a random packing", grains, packing(friction=0.5), ["/particles/friction", "deposited"]),
+        ("no direction", grains, lambda s: (s["geometry"][0]["particles"].pop("porosity"), packing(packing="deposited", down=[0, 0, 0])(s)), ["/particles/down", "direction"]),
+        ("a negative friction", grains, packing(packing="deposited", friction=-1), ["/particles/friction"]),
+        ("rotation of deposited spheres", grains, packing(packing="deposited", rotation=[0, 0, 5]), ["/geometry/0/particles", "lattices"]),
+        ("too loose for friction", grains, packing(packing="deposited", porosity=0.8), ["/geometry/0/particles", "is looser", "`friction`"]),
+        ("too dense to be deposited", grains, packing(packing="deposited", porosity=0.3), ["/geometry/0/particles", "jam at a porosity of", "take at least that"]),
         ("too dense", grains, packing(porosity=0.3, radius=[0.006, 0.007]), ["jam", "larger"]),
         ("normal without sd", grains, packing(distribution={"type": "normal", "mean": 0.003}), ["/particles/distribution", "`sd` is missing"]),
         ("bounds away from the mean", grains, packing(distribution={"type": "normal", "mean": 0.02, "sd": 1e-4}), ["between the bounds"]),
@@ -191,4 +214,5 @@ with runs.Recoil() as recoil:
     check_hertz(recoil)
     check_packings(recoil)
     check_network(recoil)
+    check_deposit(recoil)
     check_wrong(recoil)

@@ -11,31 +11,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// Part of the points of a grid in `box` that lie in a sphere.
-double fraction_in(const ParticleSet& set, const Eigen::AlignedBox3d& box) {
-  constexpr int n = 60;
-  std::vector<char> covered(n * n * n, 0);
-  for (std::size_t s = 0; s < set.positions.size(); ++s) {
-    const auto index = [&](double value, int k, double rounding) {
-      return std::clamp(static_cast<int>((value - box.min()[k]) / box.sizes()[k] * n + rounding), 0, n);
-    };
-    std::array<int, 3> low, high;
-    for (int k = 0; k < 3; ++k) {
-      low[static_cast<std::size_t>(k)] = index(set.positions[s][k] - set.radii[s], k, 0);
-      high[static_cast<std::size_t>(k)] = index(set.positions[s][k] + set.radii[s], k, 1);
-    }
-    for (int i = low[0]; i < high[0]; ++i)
-      for (int j = low[1]; j < high[1]; ++j)
-        for (int k = low[2]; k < high[2]; ++k) {
-          const Eigen::Vector3d point =
-              box.min() + Eigen::Vector3d(i + 0.5, j + 0.5, k + 0.5).cwiseProduct(box.sizes()) / n;
-          if ((point - set.positions[s]).norm() < set.radii[s])
-            covered[static_cast<std::size_t>((i * n + j) * n + k)] = 1;
-        }
-  }
-  return std::accumulate(covered.begin(), covered.end(), 0.0) / (n * n * n);
-}
-
 void expect_no_overlap(const ParticleSet& set, const ClosedSurface& surface) {
   for (std::size_t i = 0; i < set.positions.size(); ++i) {
     EXPECT_LE(surface.signed_distance(set.positions[i]), -set.radii[i] * (1 - random_packing_overlap));

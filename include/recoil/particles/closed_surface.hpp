@@ -50,6 +50,10 @@ public:
                                  double within = std::numeric_limits<double>::infinity()) const;
   /// Whether some point of the surface is closer than `distance`; cheaper than nearest().
   bool is_closer(const Eigen::Vector3d& point, double distance) const;
+  /// Appends the numbers of all triangles closer than `within` to `point`.
+  void find_triangles(const Eigen::Vector3d& point, double within, std::vector<std::int32_t>& found) const;
+  /// The point of one triangle nearest to `point`; nothing where it is not closer than `within`.
+  std::optional<Nearest> nearest_on(std::int32_t triangle, const Eigen::Vector3d& point, double within) const;
   /// Distance to the surface, negative inside [m].
   double signed_distance(const Eigen::Vector3d& point) const;
 

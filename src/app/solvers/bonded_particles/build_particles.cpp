@@ -13,11 +13,13 @@ namespace {
 
 Packing packing_of(const std::string& name) {
   if (name == "fcc") return Packing::fcc;
+  if (name == "deposited") return Packing::deposited;
   return name == "random" ? Packing::random : Packing::hcp;
 }
 
 void read_file_body(const Item& entry, const Item& item, ParticleBody& body) {
-  for (const char* name : {"packing", "rotation", "inside", "seed", "distribution", "porosity"})
+  for (const char* name :
+       {"packing", "rotation", "inside", "seed", "distribution", "porosity", "friction", "down"})
     if (item.has(name)) item[name].fail("is for packings; particles from a `file` lie where it says");
   for (const char* name : {"mesh", "generator", "array"})
     if (entry.has(name))
@@ -74,31 +76,41 @@ void read_distribution(const Item& entry, ParticleBody& body) {
   body.radii.sd = item["sd"].number();
 }
 
+void read_deposition(const Item& item, ParticleBody& body) {
+  for (const char* name : {"friction", "down"})
+    if (item.has(name) && body.packing != Packing::deposited)
+      item[name].fail("is of spheres that settle; take packing \"deposited\", or leave it out");
+  if (item.has("friction")) body.friction = item["friction"].number();
+  if (!item.has("down")) return;
+  body.down = item["down"].vector();
+  if (*body.down == Eigen::Vector3d::Zero())
+    item["down"].fail("must be a direction, is [0, 0, 0]; write [0, 0, -1], say");
+}
+
 void read_packed_body(const Item& item, ParticleBody& body) {
-  const bool is_random = item.has("packing") && item["packing"].text() == "random";
-  for (const char* name : {"distribution", "porosity"})
-    if (item.has(name) && !is_random) item[name].fail("is of random packings; take packing \"random\"");
+  if (item.has("packing")) body.packing = packing_of(item["packing"].text());
+  for (const char* name : {"distribution", "porosity", "seed"})
+    if (item.has(name) && body.is_lattice())
+      item[name].fail("is of random packings; take packing \"random\" or \"deposited\", or leave it out");
   if (item.has("porosity")) body.porosity = item["porosity"].number();
   if (item.has("distribution")) read_distribution(item, body);
   const bool by_sieves = body.radii.kind == particles::RadiusDistribution::Kind::sieves;
   if (!item.has("radius") && !by_sieves)
     item.fail("needs the `radius` of the particles, or a `file` of them");
   if (item.has("bonds")) item["bonds"].fail("is for particles from a `file`, which is missing");
-  if (item.has("packing")) body.packing = packing_of(item["packing"].text());
   const std::vector<double> radii =
       by_sieves ? std::vector{body.radii.min, body.radii.max} : item["radius"].numbers();
   body.min_radius = radii.front();
   body.max_radius = radii.back();
-  if (body.packing != Packing::random && radii.size() > 1)
+  if (body.is_lattice() && radii.size() > 1)
     item["radius"].fail("the particles of a lattice have one radius; take packing \"random\" for a range");
   if (body.min_radius > body.max_radius) item["radius"].fail("write the smaller radius first");
   if (item.has("rotation")) body.rotation = item["rotation"].vector();
   if (item.has("inside")) body.whole_spheres = item["inside"].text() == "sphere";
-  if (body.packing == Packing::random && (!body.whole_spheres || body.rotation != Eigen::Vector3d::Zero()))
+  if (!body.is_lattice() && (!body.whole_spheres || body.rotation != Eigen::Vector3d::Zero()))
     item.fail("`inside` and `rotation` are for lattices; random packings keep whole spheres inside");
-  if (item.has("seed") && body.packing != Packing::random)
-    item["seed"].fail("is of random packings; leave it out, or take packing \"random\"");
   if (item.has("seed")) body.seed = item["seed"].integer();
+  read_deposition(item, body);
 }
 
 ParticleBody build_body(const Item& entry) {
@@ -181,7 +193,7 @@ BondMaterialEntry build_bonds(const Item& entry) {
 /// Refuses macroscopic moduli for bodies of which they are not known.
 void check_macroscopic(const Item& moduli, const ParticleBody& body) {
   if (body.is_simple_lattice()) return;
-  if (!body.file.empty() || body.packing == Packing::random)
+  if (!body.is_lattice())
     moduli.fail("the macroscopic modulus of a " +
                 std::string(body.file.empty() ? "random packing" : "body from a file") + " like '" +
                 body.body +

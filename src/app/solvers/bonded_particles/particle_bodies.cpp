@@ -27,8 +27,6 @@ constexpr std::int64_t many_particles_of_one_rank = 1'000'000;
 
 constexpr double default_tolerance = 1e-6;
 
-bool is_lattice(const ParticleBody& body) { return body.file.empty() && body.packing != Packing::random; }
-
 particles::Lattice asked_lattice(const ParticleBody& body, const ClosedSurface& surface) {
   particles::Lattice lattice;
   lattice.kind = body.packing == Packing::fcc ? particles::LatticeKind::fcc : particles::LatticeKind::hcp;
@@ -50,6 +48,17 @@ ClosedSurface surface_of(const ParticleBody& body, const mesh::AssembledGeometry
   if (const auto mesh = std::ranges::find(meshes, body.body); mesh != meshes.end())
     return particles::boundary_of_body(geometry.deformable, std::int32_t(mesh - meshes.begin()));
   return ClosedSurface(*std::ranges::find(geometry.body_surfaces, body.body, &mesh::SurfaceMesh::name));
+}
+
+/// Spheres at random, or as they settle along the gravity of the scene.
+ParticleSet pack_spheres(const Scene& scene, const ParticleBody& body, const ClosedSurface& surface) {
+  const particles::RandomPacking spheres{body.min_radius, body.max_radius, std::uint64_t(body.seed),
+                                         body.porosity, body.radii};
+  if (body.packing != Packing::deposited) return pack_random(surface, spheres);
+  Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
+  for (std::size_t i = 0; i < scene.gravity.size(); ++i) gravity[Eigen::Index(i)] = scene.gravity[i];
+  const Eigen::Vector3d usual = gravity.isZero(0) ? Eigen::Vector3d(0, 0, -1) : gravity;
+  return pack_deposited(surface, {spheres, body.friction, body.down.value_or(usual)});
 }
 
 /// Bodies in the file are bonded apart by distance, and become one then.
@@ -96,15 +105,13 @@ struct FirstBody {
 FirstBody begin_body(const Scene& scene, const ParticleBody& body, const mesh::AssembledGeometry& geometry) {
   return naming_body(scene, body, [&] {
     FirstBody first;
-    if (is_lattice(body)) {
+    if (body.is_lattice()) {
       first.surface = surface_of(body, geometry);
       first.count = first.surface->volume() / particles::lattice_cell_volume(body.min_radius);
       return first;
     }
     if (body.file.empty()) {
-      first.set =
-          pack_random(surface_of(body, geometry), {body.min_radius, body.max_radius, std::uint64_t(body.seed),
-                                                   body.porosity, body.radii});
+      first.set = pack_spheres(scene, body, surface_of(body, geometry));
       if (body.bonded)
         first.set.bonds = bond_neighbours(first.set, body.bond_tolerance.value_or(default_tolerance));
     } else {
@@ -152,7 +159,7 @@ void warn_of_one_rank(const ParticleBody& body, std::int64_t count) {
 /// A body of which every rank has a share. Collective. @param first on the first rank
 ParticleSlices finish_slices(const parallel::Communicator& comm, const Scene& scene, const ParticleBody& body,
                              FirstBody&& first) {
-  if (!is_lattice(body)) {
+  if (!body.is_lattice()) {
     warn_of_one_rank(body, std::ssize(first.set.positions));
     return slices_of(comm, std::move(first.set));
   }

@@ -114,21 +114,24 @@ constexpr Key particles[] = {
     {.pattern = "/geometry/*/particles/packing",
      .types = text,
      .implied = "`\"hcp\"`",
-     .choices = "[\"hcp\", \"fcc\", \"random\"]",
-     .doc = "The densest lattices, in the middle of the box around the body, or random close packing."},
+     .choices = "[\"hcp\", \"fcc\", \"random\", \"deposited\"]",
+     .doc =
+         "The densest lattices, in the middle of the box around the body, random close packing, or spheres "
+         "that rain into the body and settle under gravity (docs/bonded_particles.md)."},
     {.pattern = "/geometry/*/particles/radius",
      .types = one_or_list,
      .items = number,
      .length = {1, 2},
      .range = positive,
      .unit = "m",
-     .doc = "Of the particles of a packing, which needs it; `random`: one, or the smallest and the largest "
+     .doc = "Of the particles of a packing, which needs it; `random`, `deposited`: one, or the smallest and "
+            "the largest "
             "of a uniform distribution. With `file`: of particles that have none there, before the "
             "transformation."},
     {.pattern = "/geometry/*/particles/distribution",
      .types = object,
      .implied = "uniform between both radii",
-     .doc = "How the radii of a random packing are distributed."},
+     .doc = "How the radii of a random or a deposited packing are distributed."},
     {.pattern = "/geometry/*/particles/distribution/type",
      .types = text,
      .required = true,
@@ -163,8 +166,22 @@ constexpr Key particles[] = {
      .implied = "as dense as they get",
      .range = {0, 1, true, true},
      .doc =
-         "Of random packings: 1 - (volume of the spheres)/(volume of the body), exactly, by a common factor "
-         "near 1 on all radii. Denser ones than jam are refused."},
+         "Of random and deposited packings: 1 - (volume of the spheres)/(volume of the body), exactly, by a "
+         "common factor near 1 on all radii. Denser ones than jam, and deposited ones that are looser than "
+         "friction leaves them, are refused."},
+    {.pattern = "/geometry/*/particles/friction",
+     .types = number,
+     .implied = "`0.5`",
+     .range = non_negative,
+     .doc =
+         "Coefficient of friction between the spheres of a deposited packing while they settle; walls have "
+         "none. With a `porosity` that of the beginning, which falls until they have it."},
+    {.pattern = "/geometry/*/particles/down",
+     .types = list,
+     .items = number,
+     .length = {3, 3},
+     .implied = "direction of `gravity`, else `[0, 0, -1]`",
+     .doc = "In which the spheres of a deposited packing settle; its length does not matter."},
     {.pattern = "/output/contacts",
      .member = &bound<&BondedScene::solver, &ParticleSolverSpec::writes_contacts>,
      .doc = "Bonded particles with contact: `contacts.csv` has the pairs that press on each other in every "
@@ -208,7 +225,7 @@ constexpr Key particles[] = {
      .types = integer,
      .implied = "`0`",
      .range = non_negative,
-     .doc = "Of random packings; refused with others."},
+     .doc = "Of random and deposited packings; refused with others."},
     {.pattern = "/geometry/*/particles/bond_tolerance",
      .types = number,
      .implied = "`1e-6`",

@@ -16,7 +16,7 @@
 namespace recoil::app {
 
 /// How the particles of a body are found (`geometry/*/particles/packing`).
-enum class Packing { hcp, fcc, random };
+enum class Packing { hcp, fcc, random, deposited };
 
 /// `geometry/*/particles`: a body of bonded particles fills the surface of its mesh, or comes from a file.
 struct ParticleBody {
@@ -29,17 +29,18 @@ struct ParticleBody {
   Eigen::Vector3d rotation = Eigen::Vector3d::Zero(); ///< rotation vector of the lattice [degrees]
   bool whole_spheres = true;                          ///< inside of the surface, or their centres alone
   int seed = 0;
-  std::optional<double> porosity;      ///< of random packings; none: as dense as they get
+  std::optional<double> porosity;      ///< of packings of spheres at random; none: as dense as they get
   particles::RadiusDistribution radii; ///< the same; uniform between both radii by default
+  double friction = 0.5;               ///< of spheres while they are deposited
+  std::optional<Eigen::Vector3d> down; ///< direction in which they are; none: that of gravity, or -z
   /// The largest gap between bonded particles over the sum of their radii; none: 1e-6, or bonds of the file.
   std::optional<double> bond_tolerance;
   bool bonded = true; ///< false: loose grains
   std::string where;
 
+  bool is_lattice() const { return file.empty() && (packing == Packing::hcp || packing == Packing::fcc); }
   /// A lattice whose bonds join nearest neighbours alone: second ones are sqrt(2) as far away.
-  bool is_simple_lattice() const {
-    return bonded && file.empty() && packing != Packing::random && bond_tolerance.value_or(0) < 0.414;
-  }
+  bool is_simple_lattice() const { return bonded && is_lattice() && bond_tolerance.value_or(0) < 0.414; }
 };
 
 /// `materials/*/stress_corrosion`: sections of bonds that shrink under tension.
