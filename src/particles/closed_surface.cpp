@@ -244,8 +244,9 @@ std::optional<ClosedSurface::Nearest> ClosedSurface::nearest(const Eigen::Vector
   return Nearest{point - found.separation, std::sqrt(found.distance_squared)};
 }
 
-bool ClosedSurface::is_closer(const Eigen::Vector3d& point, double distance) const {
-  const double bound = distance * distance;
+/// Calls act(triangle) for those nearer than the root of `bound`, until one call returns false.
+template <class Act>
+void ClosedSurface::for_triangles_within(const Eigen::Vector3d& point, double bound, Act act) const {
   std::vector<std::int32_t> open{0};
   while (!open.empty()) {
     const std::int32_t number = open.back();
@@ -258,28 +259,22 @@ bool ClosedSurface::is_closer(const Eigen::Vector3d& point, double distance) con
       continue;
     }
     for (std::int32_t t = node.first; t < node.last; ++t)
-      if (distance_squared(point, t, bound) < bound) return true;
+      if (distance_squared(point, t, bound) < bound && !act(t)) return;
   }
-  return false;
+}
+
+bool ClosedSurface::is_closer(const Eigen::Vector3d& point, double distance) const {
+  bool found = false;
+  for_triangles_within(point, distance * distance, [&](std::int32_t) { return !(found = true); });
+  return found;
 }
 
 void ClosedSurface::find_triangles(const Eigen::Vector3d& point, double within,
                                    std::vector<std::int32_t>& found) const {
-  const double bound = within * within;
-  std::vector<std::int32_t> open{0};
-  while (!open.empty()) {
-    const std::int32_t number = open.back();
-    const Node& node = nodes_[number];
-    open.pop_back();
-    if (node.box.squaredExteriorDistance(point) >= bound) continue;
-    if (node.right != 0) {
-      open.push_back(node.right);
-      open.push_back(number + 1);
-      continue;
-    }
-    for (std::int32_t t = node.first; t < node.last; ++t)
-      if (distance_squared(point, t, bound) < bound) found.push_back(t);
-  }
+  for_triangles_within(point, within * within, [&](std::int32_t triangle) {
+    found.push_back(triangle);
+    return true;
+  });
 }
 
 std::optional<ClosedSurface::Nearest>

@@ -67,6 +67,8 @@ private:
   void sort_triangles();
   std::int32_t build(std::int32_t first, std::int32_t last);
   double distance_squared(const Eigen::Vector3d& point, std::int32_t triangle, double bound) const;
+  template <class Act>
+  void for_triangles_within(const Eigen::Vector3d& point, double bound, Act act) const;
   int crossings(const Eigen::Vector3d& point, std::int32_t triangle) const;
   std::string describe_vertex(std::int32_t vertex) const;
 
