@@ -53,7 +53,7 @@ PRODUCTS = [
        '+= seeded("damping/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', DAMPED, "values") for i in (0, 1)],
     ("damping/shape", "src/potentials/damping.cpp", "shape += weight * virtual_work_shape_term", "shape += S * weight * virtual_work_shape_term", DYNAMIC, "shape"),
     ("damping/shape before", "src/potentials/damping.cpp", "shape -= weight *", "shape -= S * weight *", DYNAMIC, "shape"),
-    ("friction/coefficient", "src/potentials/contact/contact_potentials.cpp", " factor * pairs[k].weight * forces[k];", " S * factor * pairs[k].weight * forces[k];", CONTACT, "values"),
+    ("friction/coefficient", "src/potentials/contact/contact_potentials.cpp", "factor * friction.stiffness() * pairs[k].weight * forces[k];", "S * factor * friction.stiffness() * pairs[k].weight * forces[k];", CONTACT, "values"),
     ("contact/shape", "src/potentials/contact/contact_potentials.cpp", "add_field(state_->sum_at_owners(vertices, std::move(field)), 1, shape.rest);",
      "add_field(state_->sum_at_owners(vertices, std::move(field)), S, shape.rest);", CONTACT, "shape"),
     ("friction/start", "src/potentials/contact/contact_potentials.cpp", "add_field(product(&Friction<dim>::hessian_product, p), -1, result);",
