@@ -161,13 +161,13 @@ std::vector<Item> receive(const parallel::Communicator& comm, std::vector<Surfac
   return comm.rank() == 0 ? std::move(own) : std::move(received[0]);
 }
 
-/// The first rank packs for some ranks at a time, so that it holds parcels of about `bytes_at_once` at most.
-/// Collective.
+/// The first rank packs for some ranks at a time, so that it holds parcels of about `bytes_at_once`, and of
+/// large lists an eighth: each time it goes through the whole list. Collective.
 SurfaceParcel receive_parcel(const parallel::Communicator& comm, const SurfaceList& list,
                              const Owners& owners, std::size_t bytes_at_once) {
-  const auto rounds =
-      std::min(GlobalIndex(comm.size()),
-               comm.max(GlobalIndex(list.bytes() / std::max<std::size_t>(bytes_at_once, 1) + 1)));
+  constexpr GlobalIndex most_rounds = 8;
+  const GlobalIndex asked = comm.max(GlobalIndex(list.bytes() / std::max<std::size_t>(bytes_at_once, 1) + 1));
+  const GlobalIndex rounds = std::min({GlobalIndex(comm.size()), asked, most_rounds});
   SurfaceParcel mine;
   for (GlobalIndex round = 0; round < rounds; ++round) {
     const int begin = int(comm.size() * round / rounds), end = int(comm.size() * (round + 1) / rounds);

@@ -81,7 +81,7 @@ enum class SurfacePartition {
 /// vertices of each rank, and areas, degrees and flat parts are found there. Ids do not depend on the number
 /// of ranks; a rank may own nothing.
 /// @param bytes_at_once what rank 0 packs before it sends it, about: little beside what a program takes
-/// anyway, and few rounds. Results do not depend on it. Collective.
+/// anyway; in eight rounds at most. Results do not depend on it. Collective.
 template <int dim>
 DistributedSurfaces<dim>
 distribute_surfaces(const parallel::Communicator& comm, const std::vector<SurfaceMesh>& surfaces,

@@ -77,9 +77,8 @@ ShrunkSections shrunk_sections(const BondedParticles& problem, std::span<const d
     if (problem.bonds->is_broken(bond)) continue;
     const CorrodingBond at = bond_at(problem, bond, u);
     const double radius = problem.bonds->section_radius(bond), after = radius_after(at, radius, dt);
-    if (after == radius) continue;
     result.shares[bond] *= after / radius;
-    if (at.stress_ratio(after) >= failed) result.failed.push_back(bond);
+    if (at.rate > 0 && at.stress_ratio(after) >= failed) result.failed.push_back(bond);
   }
   return result;
 }

@@ -178,7 +178,9 @@ BondMaterialEntry build_bonds(const Item& entry) {
       if (!corrosion.has(name))
         corrosion.fail("needs `rate` and `exponent`; `" + std::string(name) + "` is missing");
     if (!material.tensile_strength)
-      corrosion.fail("brings bonds to their `tensile_strength`, which is missing");
+      corrosion.fail(
+          "brings bonds to their `tensile_strength`, which is missing here; strengths of bonds in a file "
+          "take its place bond by bond");
     material.stress_corrosion = {corrosion["rate"].number(), corrosion["exponent"].number(),
                                  corrosion.has("threshold") ? corrosion["threshold"].number() : 0};
   }

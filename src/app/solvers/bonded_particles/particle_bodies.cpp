@@ -117,6 +117,7 @@ FirstBody begin_body(const Scene& scene, const ParticleBody& body, const mesh::A
     } else {
       first.set = read_body(body, entry_of_body(scene, body.body));
     }
+    particles::check(first.set, "particles");
     first.count = double(first.set.positions.size());
     return first;
   });
@@ -153,7 +154,7 @@ void warn_of_one_rank(const ParticleBody& body, std::int64_t count) {
   log_warning_once(fmt::format("{}: the first rank alone {} the {} particles of this {} and needs the memory "
                                "for it; all ranks make a lattice (\"packing\": \"hcp\" or \"fcc\")",
                                body.where, body.file.empty() ? "makes" : "reads", count,
-                               body.file.empty() ? "random packing" : "file"));
+                               body.file.empty() ? "packing" : "file"));
 }
 
 /// A body of which every rank has a share. Collective. @param first on the first rank

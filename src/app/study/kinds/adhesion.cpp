@@ -17,6 +17,7 @@ void check_tangential(const ExperimentScene& at, const ParameterSpec& parameter)
   if (!at.scene.contact.tangential_adhesion)
     at.fail(parameter, "tangential_adhesion_coefficient is not used: " + at.scene.file.string() +
                            " has none; write contact/adhesion/tangential_adhesion_coefficient there");
+  require_sliding(at, parameter);
 }
 
 template <int dim>

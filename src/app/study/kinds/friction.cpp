@@ -23,9 +23,7 @@ void check_friction(const ExperimentScene& at, const ParameterSpec& parameter) {
     at.fail(parameter.where, "bodies",
             "'" + parameter.bodies[0] + "' and '" + parameter.bodies[1] +
                 "' are obstacles, which never touch each other; name a deformable body");
-  if (at.scene.contact.friction_iterations == 0)
-    at.fail(parameter, "friction is switched off by solver/contact/friction_iterations = 0 in " +
-                           at.scene.file.string() + "; use 1 or -1");
+  require_sliding(at, parameter);
 }
 
 constexpr auto apply_friction = [](const auto& field, FieldValues values, const auto& to) {

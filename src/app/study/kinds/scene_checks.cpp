@@ -216,6 +216,13 @@ void require_contact(const ExperimentScene& at, const ParameterSpec& parameter) 
                            at.scene.file.string() + ", or drop the parameter");
 }
 
+void require_sliding(const ExperimentScene& at, const ParameterSpec& parameter) {
+  if (at.scene.contact.friction_iterations == 0)
+    at.fail(parameter, std::string(parameter.kind->name) +
+                           " is switched off by solver/contact/friction_iterations = 0 in " +
+                           at.scene.file.string() + "; use 1 or -1");
+}
+
 bool may_turn(const ExperimentScene& at, const ParameterSpec& other, const std::string& body) {
   return other.kind->turns_bodies && other.acts_in(at.index) && other.takes_body(body);
 }

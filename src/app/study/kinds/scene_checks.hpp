@@ -58,6 +58,8 @@ void require_bodies_and_regions(const ExperimentScene& at, const ParameterSpec& 
 /// Refuses a Poisson's ratio that starts at 0.5, or may become that, where `whose` has to be below it.
 void refuse_incompressible(const ParameterSpec& parameter, const std::string& whose);
 void require_contact(const ExperimentScene& at, const ParameterSpec& parameter);
+/// That what is lagged against sliding is lagged at all.
+void require_sliding(const ExperimentScene& at, const ParameterSpec& parameter);
 /// Whether a parameter turns a body at the start.
 bool may_turn(const ExperimentScene& at, const ParameterSpec& other, const std::string& body);
 /// `how`: in what the scene varies, and what to write instead.
