@@ -101,6 +101,16 @@ TEST(BondPotential, TransportedProductIsTheDerivativeOfTheTransportedGradient) {
   EXPECT_LE(product.norm(), 1e-7 * size);
 }
 
+/// That `tangent` is the derivative of changed(h) at 0.
+template <class Changed>
+void expect_derivative(const Changed& changed, const Vector& tangent) {
+  Vector difference = changed(1e-4);
+  difference.add(-1, changed(-1e-4));
+  difference.scale(1 / 2e-4);
+  difference.add(-1, tangent);
+  EXPECT_LE(difference.norm(), 1e-7 * tangent.norm());
+}
+
 TEST(BondPotential, ProductsByModuliAreTransposesAndDerivatives) {
   for (const auto at : {BondPotential::At::end, BondPotential::At::middle}) {
     Deformed body;
@@ -135,11 +145,7 @@ TEST(BondPotential, ProductsByModuliAreTransposesAndDerivatives) {
       other.add_gradient(body.u.local(), 2, g.write_owned());
       return g;
     };
-    Vector difference = changed(1e-4);
-    difference.add(-1, changed(-1e-4));
-    difference.scale(1 / 2e-4);
-    difference.add(-1, tangent);
-    EXPECT_LE(difference.norm(), 1e-7 * tangent.norm());
+    expect_derivative(changed, tangent);
   }
 }
 
@@ -249,11 +255,7 @@ TEST(BondDampingPotential, ProductsByItsConstantsAreTransposesAndDerivatives) {
     other.add_gradient(body.u.local(), 2, g.write_owned());
     return g;
   };
-  Vector difference = changed(1e-4);
-  difference.add(-1, changed(-1e-4));
-  difference.scale(1 / 2e-4);
-  difference.add(-1, tangent);
-  EXPECT_LE(difference.norm(), 1e-7 * tangent.norm());
+  expect_derivative(changed, tangent);
 }
 
 TEST(BondDampingPotential, DoesNotSeeRigidMotions) {

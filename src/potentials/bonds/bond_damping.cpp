@@ -98,33 +98,31 @@ void BondDampingPotential::add_hessian_product(std::span<const double> u, std::s
   });
 }
 
-/// The strains at the start enter those at the end with the other sign.
-void BondDampingPotential::add_previous_tangent(std::span<const double> u, std::span<const double> x,
-                                                double factor, std::span<double> y) const {
+/// Adds the forces at `to` that hold against the change of the strains at `from` along `field`.
+void BondDampingPotential::add_resistance(std::span<const double> from, std::span<const double> to,
+                                          std::span<const double> field, double factor,
+                                          std::span<double> y) const {
   const particles::DistributedParticles& particles = bonds_->particles();
   for_acting([&](LocalIndex bond) {
     const BondShape& shape = bonds_->shape(bond);
-    const BondEnds along = unknowns_of_ends(particles.bonds[bond], x);
+    const BondEnds along = unknowns_of_ends(particles.bonds[bond], field);
     const Eigen::Matrix<double, 7, 1> change =
-        gradients_of_strains(shape, bond_at(particles, previous_, bond)).transpose() * along;
-    add_to_owned_ends(gradients_of_strains(shape, bond_at(particles, u, bond)) *
+        gradients_of_strains(shape, bond_at(particles, from, bond)).transpose() * along;
+    add_to_owned_ends(gradients_of_strains(shape, bond_at(particles, to, bond)) *
                           strain_stiffness(viscosity(bond)).cwiseProduct(change),
-                      particles.bonds[bond], particles.num_owned(), -factor, y);
+                      particles.bonds[bond], particles.num_owned(), factor, y);
   });
+}
+
+/// The strains at the start enter those at the end with the other sign.
+void BondDampingPotential::add_previous_tangent(std::span<const double> u, std::span<const double> x,
+                                                double factor, std::span<double> y) const {
+  add_resistance(previous_, u, x, -factor, y);
 }
 
 void BondDampingPotential::add_previous_product(std::span<const double> u, std::span<const double> p,
                                                 double factor, std::span<double> y) const {
-  const particles::DistributedParticles& particles = bonds_->particles();
-  for_acting([&](LocalIndex bond) {
-    const BondShape& shape = bonds_->shape(bond);
-    const BondEnds along = unknowns_of_ends(particles.bonds[bond], p);
-    const Eigen::Matrix<double, 7, 1> change =
-        gradients_of_strains(shape, bond_at(particles, u, bond)).transpose() * along;
-    add_to_owned_ends(gradients_of_strains(shape, bond_at(particles, previous_, bond)) *
-                          strain_stiffness(viscosity(bond)).cwiseProduct(change),
-                      particles.bonds[bond], particles.num_owned(), -factor, y);
-  });
+  add_resistance(u, previous_, p, -factor, y);
 }
 
 std::vector<parameters::Quantity> BondDampingPotential::quantities() const {

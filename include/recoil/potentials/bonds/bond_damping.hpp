@@ -55,6 +55,8 @@ private:
   std::vector<BondStiffness> by_constants(LocalIndex bond) const;
   template <class Act>
   void for_acting(Act act) const;
+  void add_resistance(std::span<const double> from, std::span<const double> to, std::span<const double> field,
+                      double factor, std::span<double> y) const;
 
   const BondPotential* bonds_;
   std::vector<BondShape> start_; ///< where bonds exert nothing: their shapes at the start of the step

@@ -179,8 +179,8 @@ BondMaterialEntry build_bonds(const Item& entry) {
         corrosion.fail("needs `rate` and `exponent`; `" + std::string(name) + "` is missing");
     if (!material.tensile_strength)
       corrosion.fail(
-          "brings bonds to their `tensile_strength`, which is missing here; strengths of bonds in a file "
-          "take its place bond by bond");
+          "needs the `tensile_strength` of the material, at which bonds fail and which is missing; strengths "
+          "of single bonds in a file replace it");
     material.stress_corrosion = {corrosion["rate"].number(), corrosion["exponent"].number(),
                                  corrosion.has("threshold") ? corrosion["threshold"].number() : 0};
   }
