@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct DistributedParticles {
   };
   std::vector<Bond> bonds;                   ///< all with an owned end, by id
   std::vector<BondConstants> bond_constants; ///< of these bonds; empty: those of the materials
+  std::optional<PeriodicCell> cell;          ///< on every rank; none: nothing repeats
+  std::vector<CellShift> bond_shifts;        ///< of ends b of these bonds; empty without a cell
   /// Rows of the owned particles: themselves and those bonded to them.
   std::shared_ptr<const linalg::NodeGraph> graph;
   GlobalIndex num_bonds_global = 0;

@@ -3,12 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
 
 #include "recoil/base/types.hpp"
+#include "recoil/particles/periodic_cell.hpp"
 
 namespace recoil::particles {
 
@@ -32,6 +34,8 @@ struct ParticleSet {
   std::vector<std::string> body_names;
   std::vector<std::array<std::int64_t, 2>> bonds; ///< particles i < j, ascending, each pair once
   std::vector<BondConstants> bond_constants;      ///< one per bond; empty: those of the materials
+  std::optional<PeriodicCell> cell;               ///< that all bodies share; none: nothing repeats
+  std::vector<CellShift> bond_shifts; ///< of the second ends; one per bond, or empty without a cell
 };
 
 /// Appends the particles, the bodies and the bonds of `other`, which count on from those of `set`.

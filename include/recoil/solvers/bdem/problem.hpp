@@ -61,6 +61,9 @@ struct BondedParticles {
   /// Adds forces and moments in space (6 numbers an owned particle, [N], [N m]); may be empty.
   std::function<void(double time, std::span<double> loads)> add_loads;
 
+  /// How the cell of the particles moves; null where they have none. Potentials keep its address.
+  std::unique_ptr<particles::CellMotion> cell_motion;
+
   // What the terms are; null where there are none.
   potentials::BondPotential* bonds = nullptr;
   potentials::BondDampingPotential* bond_damping = nullptr; ///< of bonds with a damping time
