@@ -57,8 +57,9 @@ struct PeriodicCell {
 void require_wide(const PeriodicCell& cell, double reach, const std::string& where,
                   const Eigen::Matrix3d& F = Eigen::Matrix3d::Identity());
 
-/// The deformation of the cell at both ends of the step at hand. Who starts a step brings it up to date
-/// before all terms of the energy, which look at it.
+/// The deformation of the cell in the step at hand. Who starts a step brings it up to date before all terms
+/// of the energy, which look at it. Where contact lets particles and obstacles go only a part of their way at
+/// once, so does the cell.
 class CellMotion {
 public:
   /// @param deformation F at a time [s].
@@ -67,18 +68,21 @@ public:
 
   const PeriodicCell& cell() const { return cell_; }
   Eigen::Matrix3d at(double time) const { return deformation_(time); }
-  /// A step of length dt to `time` [s]; of a state alone dt is 0.
+  /// A step of length dt to `time` [s], at the end of which the cell is; of a state alone dt is 0.
   void begin_step(double time, double dt) {
-    now_ = at(time);
-    start_ = dt > 0 ? at(time - dt) : now_;
+    now_ = end_ = at(time);
+    start_ = dt > 0 ? at(time - dt) : end_;
   }
-  const Eigen::Matrix3d& now() const { return now_; }     ///< F where the step ends
-  const Eigen::Matrix3d& start() const { return start_; } ///< F where it begins
+  /// Puts the cell after this share of its way in the step.
+  void go(double share) { now_ = share == 1 ? end_ : Eigen::Matrix3d(start_ + share * (end_ - start_)); }
+  const Eigen::Matrix3d& now() const { return now_; }     ///< F of the states that are looked at
+  const Eigen::Matrix3d& start() const { return start_; } ///< F where the step begins
+  const Eigen::Matrix3d& end() const { return end_; }     ///< F where it ends
 
 private:
   PeriodicCell cell_;
   std::function<Eigen::Matrix3d(double time)> deformation_;
-  Eigen::Matrix3d now_ = Eigen::Matrix3d::Identity(), start_ = Eigen::Matrix3d::Identity();
+  Eigen::Matrix3d now_ = Eigen::Matrix3d::Identity(), start_ = now_, end_ = now_;
 };
 
 } // namespace recoil::particles
