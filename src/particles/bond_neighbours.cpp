@@ -5,7 +5,7 @@
 
 #include <Eigen/Geometry>
 
-#include "particles/cell_list.hpp"
+#include "particles/near_pairs.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/particle_set.hpp"
@@ -114,6 +114,38 @@ std::vector<std::vector<HaloParticle>> find_halo(const parallel::Communicator& c
 std::vector<std::array<std::int64_t, 2>> bond_neighbours(const ParticleSet& set, double tolerance) {
   check_tolerance(tolerance);
   return bonds_of_first(set, std::ssize(set.positions), tolerance);
+}
+
+void bond(ParticleSet& set, double tolerance) {
+  set.bond_constants.clear();
+  if (!set.cell) {
+    set.bonds = bond_neighbours(set, tolerance);
+    return;
+  }
+  check_tolerance(tolerance);
+  if (set.radii.empty()) return;
+  // With room for the rounding of places in units of cells.
+  const double reach = 2 * *std::ranges::max_element(set.radii) * (1 + tolerance) * (1 + 1e-9);
+  require_wide(*set.cell, reach, set.body_names.front());
+  struct Bond {
+    std::array<std::int64_t, 2> ends;
+    CellShift shift;
+  };
+  std::vector<Bond> bonds;
+  for_each_near_pair(
+      set.cell, set.positions, reach, [&](std::int64_t i, std::int64_t j, const CellShift& shift) {
+        const double longest = (set.radii[i] + set.radii[j]) * (1 + tolerance);
+        const Eigen::Vector3d line = set.positions[j] + set.cell->vector(shift) - set.positions[i];
+        if (set.body[i] == set.body[j] && line.squaredNorm() <= longest * longest)
+          bonds.push_back({{i, j}, shift});
+      });
+  std::ranges::sort(bonds, {}, &Bond::ends);
+  set.bonds.clear();
+  set.bond_shifts.clear();
+  for (const Bond& bond : bonds) {
+    set.bonds.push_back(bond.ends);
+    set.bond_shifts.push_back(bond.shift);
+  }
 }
 
 void bond_lattice_slices(const parallel::Communicator& comm, ParticleSlices& body, const Lattice& lattice,

@@ -31,6 +31,7 @@ struct BondRecord {
   GlobalIndex a, b, id;
   int rank_of_a, rank_of_b;
   BondConstants constants;
+  CellShift shift; ///< zero without a cell
 };
 
 /// Messages to every rank.
@@ -55,9 +56,13 @@ Shares deal(const parallel::Communicator& comm, const ParticleSlices& slices, co
   const EndValues<int> rank_of(comm, slices, parts);
   for (std::size_t bond = 0; bond < set.bonds.size(); ++bond) {
     const auto [i, j] = set.bonds[bond];
-    const BondRecord record{
-        i,          j,          slices.bond_ids[bond],
-        rank_of[i], rank_of[j], set.bond_constants.empty() ? BondConstants() : set.bond_constants[bond]};
+    const BondRecord record{i,
+                            j,
+                            slices.bond_ids[bond],
+                            rank_of[i],
+                            rank_of[j],
+                            set.bond_constants.empty() ? BondConstants() : set.bond_constants[bond],
+                            set.bond_shifts.empty() ? CellShift{} : set.bond_shifts[bond]};
     shares.bonds[record.rank_of_a].push_back(record);
     if (record.rank_of_b != record.rank_of_a) shares.bonds[record.rank_of_b].push_back(record);
   }
@@ -169,6 +174,7 @@ DistributedParticles distribute(const parallel::Communicator& comm, ParticleSlic
   DistributedParticles particles;
   particles.num_bonds_global = slices.num_bonds;
   particles.body_names = slices.share.body_names;
+  particles.cell = slices.share.cell;
   const bool have_constants = comm.any(!slices.share.bond_constants.empty());
   Shares shares = deal(comm, slices, parts);
   slices = {};
@@ -179,6 +185,8 @@ DistributedParticles distribute(const parallel::Communicator& comm, ParticleSlic
   particles.graph = graph_of(particles);
   if (have_constants)
     for (const BondRecord& record : bonds) particles.bond_constants.push_back(record.constants);
+  if (particles.cell)
+    for (const BondRecord& record : bonds) particles.bond_shifts.push_back(record.shift);
   return particles;
 }
 
@@ -209,7 +217,8 @@ ParticleSet collect(const DistributedParticles& particles) {
   for (std::size_t k = 0; k < particles.bonds.size(); ++k)
     if (const DistributedParticles::Bond& bond = particles.bonds[k]; particles.owns(bond))
       bonds.push_back({particles.ids[bond.a], particles.ids[bond.b], bond.id, 0, 0,
-                       has_constants ? particles.bond_constants[k] : BondConstants()});
+                       has_constants ? particles.bond_constants[k] : BondConstants(),
+                       particles.cell ? particles.bond_shifts[k] : CellShift{}});
 
   own = parallel::gather(comm, 0, std::move(own));
   bonds = parallel::gather(comm, 0, std::move(bonds));
@@ -226,8 +235,10 @@ ParticleSet collect(const DistributedParticles& particles) {
   for (const BondRecord& record : bonds) {
     set.bonds.push_back({record.a, record.b});
     if (has_constants) set.bond_constants.push_back(record.constants);
+    if (particles.cell) set.bond_shifts.push_back(record.shift);
   }
   set.body_names = particles.body_names;
+  set.cell = particles.cell;
   return set;
 }
 

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "particles/packing_errors.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/particles/packing.hpp"
@@ -178,6 +180,78 @@ ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice, I
 
 ParticleSet pack_centred_lattice(const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
   return set_at(fill_centred(nullptr, surface, lattice, inside), surface, lattice.radius);
+}
+
+namespace {
+
+/// Numbers of the lattice's points along an axis, and where the first one lies, in units of the radius.
+struct Fill {
+  std::int64_t count;
+  double first;
+};
+
+/// Whole periods, half a step away from the faces.
+Fill fill_period(const Lattice& lattice, const std::string& name, int axis, double edge, double step) {
+  const bool is_place = axis == 0;
+  const double period = (is_place ? 1 : 2) * step, number = edge / period, whole = std::round(number);
+  if (!(whole >= 1) || std::abs(number - whole) > 1e-6 * number)
+    throw InputError(name, fmt::format("the lattice repeats every {:.9g} m along {}, and the cell, of {:.9g} "
+                                       "m, holds no whole number of these; make it {:.9g} m or {:.9g} m long",
+                                       period * lattice.radius, "xyz"[axis], edge * lattice.radius,
+                                       std::max(1.0, std::floor(number)) * period * lattice.radius,
+                                       (std::floor(number) + 1) * period * lattice.radius));
+  return {std::int64_t(whole) * (is_place ? 1 : 2), step / 4};
+}
+
+} // namespace
+
+ParticleSet pack_periodic_lattice(const PeriodicCell& cell, const Lattice& lattice, const std::string& name,
+                                  Inside inside) {
+  const Eigen::Vector3d box = cell.edges.diagonal() / lattice.radius;
+  if (!lattice.rotation.isIdentity(1e-12) || !cell.edges.isDiagonal(1e-12))
+    throw InputError(name,
+                     "a lattice repeats with a cell whose edges, and those of the lattice, lie along x, "
+                     "y and z; leave out `rotation` and `correspondence`, or take packing \"random\"");
+  const Spacing step = spacing(lattice.kind);
+  const std::array<double, 3> steps{step.place, step.row, step.layer};
+  const double margin = inside == Inside::whole_sphere ? 1 - 1e-9 : 1e-9;
+  std::array<Fill, 3> fill;
+  double number = 1;
+  for (int k = 0; k < 3; ++k) {
+    fill[k] = cell.repeats[k] ? fill_period(lattice, name, k, box[k], steps[k])
+                              : Fill{std::int64_t(box[k] / steps[k]) + 2, margin};
+    number *= double(fill[k].count);
+  }
+  if (!(number < std::numeric_limits<std::int32_t>::max()))
+    throw InputError(name, fmt::format("about {:g} particles, more than 2^31; take a larger radius", number));
+  ParticleSet set;
+  Eigen::AlignedBox3d around;
+  for (std::int64_t k = 0; k < fill[2].count; ++k)
+    for (std::int64_t j = 0; j < fill[1].count; ++j)
+      for (std::int64_t i = 0; i < fill[0].count; ++i) {
+        const Eigen::Vector3d place = Eigen::Vector3d(fill[0].first, fill[1].first, fill[2].first) +
+                                      lattice_point(lattice.kind, i, j, k);
+        bool fits = true;
+        for (int axis = 0; axis < 3; ++axis)
+          fits = fits && (cell.repeats[axis] || place[axis] <= box[axis] - margin);
+        if (!fits) continue;
+        around.extend(place);
+        set.positions.push_back(place);
+      }
+  if (set.positions.empty())
+    throw InputError(name, fmt::format("no particle of radius {:g} m fits into the cell; take a smaller one",
+                                       lattice.radius));
+  for (Eigen::Vector3d& place : set.positions) {
+    for (int axis = 0; axis < 3; ++axis)
+      if (!cell.repeats[axis]) place[axis] += box[axis] / 2 - around.center()[axis];
+    place = cell.origin + lattice.radius * place;
+  }
+  set.body_names = {name};
+  set.radii.assign(set.positions.size(), lattice.radius);
+  set.volumes.assign(set.positions.size(), lattice_cell_volume(lattice.radius));
+  set.body.assign(set.positions.size(), 0);
+  set.cell = cell;
+  return set;
 }
 
 ParticleSlices pack_lattice_slices(const parallel::Communicator& comm, const ClosedSurface& surface,

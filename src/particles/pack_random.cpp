@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "particles/cell_list.hpp"
 #include "particles/draw_spheres.hpp"
+#include "particles/near_pairs.hpp"
 #include "particles/packing_errors.hpp"
 #include "recoil/base/error.hpp"
 
@@ -36,11 +36,13 @@ std::vector<Eigen::Vector3d> draw_positions(const ClosedSurface& surface, std::s
 /// Spheres that repel each other while they overlap, inside of a surface that they cannot leave.
 class SoftSpheres {
 public:
-  SoftSpheres(const ClosedSurface& surface, std::vector<double> radii, std::vector<Eigen::Vector3d> positions)
-      : surface_(&surface), radii_(std::move(radii)), positions_(std::move(positions)) {
+  SoftSpheres(const ClosedSurface& surface, const std::optional<PeriodicCell>& cell,
+              std::vector<double> radii, std::vector<Eigen::Vector3d> positions)
+      : surface_(&surface), cell_(cell), radii_(std::move(radii)), positions_(std::move(positions)) {
     const auto [least, most] = std::minmax_element(radii_.begin(), radii_.end());
     smallest_ = *least;
     largest_ = *most;
+    if (cell_) require_wide(*cell_, reach(), surface.name());
   }
 
   /// Minimises the energy; true once no overlap is too large, false where it comes to rest before.
@@ -91,8 +93,8 @@ public:
     const double excess = std::min(3 * mean_overlap_, most_at_once) * size;
     std::vector<double> compression(size, 0.0);
     std::vector<std::vector<std::int64_t>> touching(size);
-    for (const auto& [i, j] : pairs_) {
-      const double overlap = radii_[i] + radii_[j] - (positions_[j] - positions_[i]).norm();
+    for (const auto& [i, j, image] : pairs_) {
+      const double overlap = radii_[i] + radii_[j] - (positions_[j] + image - positions_[i]).norm();
       if (overlap <= 0) continue;
       compression[i] += overlap / radii_[i];
       compression[j] += overlap / radii_[j];
@@ -120,24 +122,32 @@ public:
   const std::vector<Eigen::Vector3d>& positions() const { return positions_; }
 
 private:
+  struct Pair {
+    std::int64_t i, j;
+    Eigen::Vector3d image; ///< of j, from where it is itself
+  };
+
+  double skin() const { return 0.3 * smallest_; }
+  double reach() const { return 2 * largest_ + skin(); }
+
   /// Pairs, and particles near the surface, that can touch before a particle has moved by half of the skin.
   void find_pairs() {
-    skin_ = 0.3 * smallest_;
+    skin_ = skin();
     pairs_.clear();
     near_wall_.clear();
     wall_overlap_.clear();
     for (std::int64_t i = 0; i < std::ssize(positions_); ++i) {
-      if (!surface_->is_closer(positions_[i], radii_[i] + skin_)) continue;
+      if (!is_near_wall(i)) continue;
       near_wall_.push_back(i);
       wall_overlap_.push_back(push_inside(i));
     }
-    const CellList cells(positions_, 2 * largest_ + skin_);
-    for (std::int64_t i = 0; i < std::ssize(positions_); ++i) {
-      cells.for_each_later_near(i, [&](std::int64_t j) {
-        const double reach = radii_[i] + radii_[j] + skin_;
-        if ((positions_[j] - positions_[i]).squaredNorm() < reach * reach) pairs_.push_back({i, j});
-      });
-    }
+    for_each_near_pair(cell_, positions_, reach(),
+                       [&](std::int64_t i, std::int64_t j, const CellShift& shift) {
+                         const double reach = radii_[i] + radii_[j] + skin_;
+                         const Eigen::Vector3d image = cell_ ? cell_->vector(shift) : Eigen::Vector3d::Zero();
+                         if ((positions_[j] + image - positions_[i]).squaredNorm() < reach * reach)
+                           pairs_.push_back({i, j, image});
+                       });
     found_at_ = positions_;
   }
 
@@ -151,8 +161,8 @@ private:
       sum += overlap;
       ++count;
     };
-    for (const auto& [i, j] : pairs_) {
-      const Eigen::Vector3d between = positions_[j] - positions_[i];
+    for (const auto& [i, j, image] : pairs_) {
+      const Eigen::Vector3d between = positions_[j] + image - positions_[i];
       const double reach = radii_[i] + radii_[j], squared = between.squaredNorm();
       if (squared >= reach * reach) continue;
       const double distance = std::sqrt(squared), overlap = reach - distance;
@@ -169,10 +179,26 @@ private:
     return energy;
   }
 
+  bool is_near_wall(std::int64_t i) const {
+    if (!cell_) return surface_->is_closer(positions_[i], radii_[i] + skin_);
+    return !std::ranges::all_of(cell_->repeats, [](bool repeats) { return repeats; });
+  }
+
+  /// Keeps a sphere between the faces that do not repeat.
+  double push_between_faces(std::int64_t i) {
+    const Eigen::AlignedBox3d& box = surface_->box();
+    for (int k = 0; k < 3; ++k)
+      if (!cell_->repeats[k])
+        positions_[i][k] =
+            std::max(box.min()[k] + radii_[i], std::min(positions_[i][k], box.max()[k] - radii_[i]));
+    return 0;
+  }
+
   /// Moves a sphere that reaches through the surface back, once for each wall of a corner; returns how far it
   /// still reaches out, in units of its radius. A potential of the distance would have kinks in corners, on
   /// which the minimisation gets stuck.
   double push_inside(std::int64_t i) {
+    if (cell_) return push_between_faces(i);
     constexpr int walls = 4;
     constexpr double rounding = 1e-9;
     Eigen::Vector3d& position = positions_[i];
@@ -223,9 +249,10 @@ private:
   static constexpr double at_rest = 0.99;
 
   const ClosedSurface* surface_;
+  std::optional<PeriodicCell> cell_;
   std::vector<double> radii_;
   std::vector<Eigen::Vector3d> positions_, forces_, found_at_;
-  std::vector<std::array<std::int64_t, 2>> pairs_;
+  std::vector<Pair> pairs_;
   std::vector<std::int64_t> near_wall_;
   std::vector<double> wall_overlap_; ///< of near_wall_, relative to the radius
   double smallest_ = 0, largest_ = 0, skin_ = 0;
@@ -234,11 +261,12 @@ private:
 
 } // namespace
 
-ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing) {
+ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing,
+                        const std::optional<PeriodicCell>& cell) {
   Uniform uniform(packing.seed);
   std::vector<double> radii = draw_radii(surface, packing, uniform);
   std::vector<Eigen::Vector3d> positions = draw_positions(surface, radii.size(), uniform);
-  SoftSpheres spheres(surface, std::move(radii), std::move(positions));
+  SoftSpheres spheres(surface, cell, std::move(radii), std::move(positions));
   if (packing.porosity && !spheres.relax())
     throw InputError(
         surface.name(),
@@ -248,7 +276,11 @@ ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packi
                     spheres.radii().size(), *packing.porosity));
   while (!packing.porosity && !spheres.empty() && !spheres.relax()) spheres.remove_some();
   if (spheres.empty()) throw_nothing_fits(surface, packing.min_radius, "take a smaller radius");
-  return particles_of_spheres(surface, spheres.positions(), spheres.radii());
+  ParticleSet set = particles_of_spheres(surface, spheres.positions(), spheres.radii());
+  set.cell = cell;
+  for (Eigen::Vector3d& position : set.positions)
+    if (cell) position = cell->wrapped(position);
+  return set;
 }
 
 } // namespace recoil::particles

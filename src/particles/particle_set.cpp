@@ -7,6 +7,8 @@
 namespace recoil::particles {
 
 void append(ParticleSet& set, const ParticleSet& other) {
+  if (set.positions.empty()) set.cell = other.cell;
+  set.bond_shifts.insert(set.bond_shifts.end(), other.bond_shifts.begin(), other.bond_shifts.end());
   const auto particles = std::ssize(set.positions);
   const auto bodies = static_cast<std::int32_t>(set.body_names.size());
   set.positions.insert(set.positions.end(), other.positions.begin(), other.positions.end());
@@ -48,6 +50,10 @@ void check(const ParticleSet& set, const std::string& where) {
     throw InputError(where, "there are " + std::to_string(set.bonds.size()) + " bonds and constants of " +
                                 std::to_string(set.bond_constants.size()) +
                                 "; give those of each bond, or of none");
+  if (set.bond_shifts.size() != (set.cell ? set.bonds.size() : 0))
+    throw InputError(where, "there are " + std::to_string(set.bonds.size()) + " bonds and " +
+                                std::to_string(set.bond_shifts.size()) +
+                                " shifts; with a cell there is one per bond, without there is none");
   for (std::size_t b = 0; b < set.bonds.size(); ++b) {
     const auto [i, j] = set.bonds[b];
     if (i < 0 || j >= std::ssize(set.positions) || i >= j)
@@ -56,7 +62,11 @@ void check(const ParticleSet& set, const std::string& where) {
                std::to_string(size) + ", and the first must have the smaller number");
     if (b > 0 && set.bonds[b - 1] >= set.bonds[b])
       fail("bond", b, "does not follow the one before; sort bonds, and give each once");
-    if (set.positions[i] == set.positions[j])
+    for (int k = 0; set.cell && k < 3; ++k)
+      if (!set.cell->repeats[k] && set.bond_shifts[b][k] != 0)
+        fail("bond", b, "leads across a face behind which nothing repeats");
+    const Eigen::Vector3d image = set.cell ? set.cell->vector(set.bond_shifts[b]) : Eigen::Vector3d::Zero();
+    if (set.positions[i] == set.positions[j] + image)
       fail("bond", b, "joins particles " + std::to_string(i) + " and " + std::to_string(j) + " at one place");
   }
 }

@@ -6,10 +6,32 @@
 
 namespace recoil::particles {
 
+namespace {
+
+/// The cell of the first rank, or none, on all. Collective.
+void share_cell(const parallel::Communicator& comm, std::optional<PeriodicCell>& cell) {
+  std::vector<double> numbers;
+  if (cell) {
+    numbers.assign(cell->edges.data(), cell->edges.data() + 9);
+    numbers.insert(numbers.end(), cell->origin.data(), cell->origin.data() + 3);
+    for (const bool repeats : cell->repeats) numbers.push_back(repeats ? 1 : 0);
+  }
+  comm.broadcast(numbers);
+  cell.reset();
+  if (numbers.empty()) return;
+  cell.emplace();
+  cell->edges = Eigen::Map<const Eigen::Matrix3d>(&numbers[0]);
+  cell->origin = Eigen::Map<const Eigen::Vector3d>(&numbers[9]);
+  for (std::size_t k = 0; k < 3; ++k) cell->repeats[k] = numbers[12 + k] != 0;
+}
+
+} // namespace
+
 ParticleSlices slices_of(const parallel::Communicator& comm, ParticleSet&& set) {
   ParticleSlices slices;
   slices.share = std::move(set);
   comm.broadcast(slices.share.body_names);
+  share_cell(comm, slices.share.cell);
   slices.ids.resize(slices.share.positions.size());
   std::iota(slices.ids.begin(), slices.ids.end(), GlobalIndex{0});
   slices.bond_ids.resize(slices.share.bonds.size());

@@ -46,6 +46,14 @@ ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice,
 ParticleSet pack_centred_lattice(const ClosedSurface& surface, const Lattice& lattice,
                                  Inside inside = Inside::whole_sphere);
 
+/// A lattice that fills a cell whose edges lie along the axes and repeats with it; along edges that do not
+/// repeat, from face to face and in the middle, as `inside` says. The origin of the lattice does not count.
+/// @param name of the body. @throws InputError for other cells, a lattice that is turned against the axes,
+/// and edges that are no multiples, to 1e-6, of the periods of the lattice: 2 r, 2 sqrt(3) r and 4 sqrt(6) /
+/// 3 r of hcp, 2 sqrt(2) r of fcc.
+ParticleSet pack_periodic_lattice(const PeriodicCell& cell, const Lattice& lattice, const std::string& name,
+                                  Inside inside = Inside::whole_sphere);
+
 /// Spheres whose radii are distributed uniformly, or as `radii` says, whose bounds are not looked at.
 struct RandomPacking {
   double min_radius = 0, max_radius = 0; ///< [m]
@@ -69,10 +77,15 @@ inline constexpr double random_packing_overlap = 1e-3;
 ///
 /// With a porosity as many spheres are drawn as it takes, all radii are scaled by the factor, near 1, that
 /// makes it exact, and none is removed.
-/// @throws InputError for radii that are not positive or not in order, more than 2^31 particles, and if no
-/// particle fits, or none of these spheres find room for a porosity.
+///
+/// In a cell, the box of the surface, spheres repel each other's images across faces that repeat, and fill as
+/// much next to these as anywhere else: the surface is a wall along the other edges alone.
+/// @throws InputError for radii that are not positive or not in order, more than 2^31 particles, if no
+/// particle fits, or none of these spheres find room for a porosity, and for a cell that is too narrow
+/// (require_wide()).
 /// @note Takes some ten thousand steps over all pairs: seconds for a thousand particles.
-ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing);
+ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing,
+                        const std::optional<PeriodicCell>& cell = {});
 
 /// Spheres that settle under their weight.
 struct Deposition : RandomPacking {

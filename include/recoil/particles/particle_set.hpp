@@ -38,7 +38,8 @@ struct ParticleSet {
   std::vector<CellShift> bond_shifts; ///< of the second ends; one per bond, or empty without a cell
 };
 
-/// Appends the particles, the bodies and the bonds of `other`, which count on from those of `set`.
+/// Appends the particles, the bodies and the bonds of `other`, which count on from those of `set`. One
+/// without particles takes over the cell. @pre both have the same cell, or none.
 void append(ParticleSet& set, const ParticleSet& other);
 
 /// Pairs of particles of one body that touch: |x_j - x_i| <= (r_i + r_j) (1 + tolerance), i < j, ascending.
@@ -46,6 +47,10 @@ void append(ParticleSet& set, const ParticleSet& other);
 /// @throws InputError for a tolerance that is negative or not finite.
 /// @note Cost O(n) unless radii differ by orders of magnitude.
 std::vector<std::array<std::int64_t, 2>> bond_neighbours(const ParticleSet& set, double tolerance = 1e-6);
+
+/// Gives the set the bonds of bond_neighbours(), of its cell those across the faces, too, with their shifts.
+/// @throws InputError as bond_neighbours(), and for a cell that is too narrow (require_wide()).
+void bond(ParticleSet& set, double tolerance = 1e-6);
 
 /// @throws InputError naming `where` and the first particle or bond that breaks what is said above: lengths
 /// of the lists, finite positions, positive radii and volumes, bodies and ends of bonds that exist, their
