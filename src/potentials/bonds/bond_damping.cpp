@@ -30,8 +30,8 @@ void BondDampingPotential::begin_step(const StepContext& context) {
   const particles::DistributedParticles& particles = bonds_->particles();
   start_.resize(particles.bonds.size());
   for (LocalIndex bond = 0; bond < std::ssize(start_); ++bond) {
-    const auto& [a, b, id] = particles.bonds[bond];
-    start_[bond] = bond_shape_at(bonds_->shape(bond), particle_in(previous_, a), particle_in(previous_, b));
+    const BondAt ends = bond_at(particles, previous_, bond, bonds_->image_at_start(bond));
+    start_[bond] = bond_shape_at(bonds_->shape(bond), ends.at[0], ends.at[1]);
   }
 }
 
@@ -49,7 +49,7 @@ BondStiffness BondDampingPotential::viscosity(LocalIndex bond) const {
 
 BondEnds BondDampingPotential::gradient_of(LocalIndex bond, const BondStiffness& viscosity,
                                            std::span<const double> u) const {
-  const BondAt ends = bond_at(bonds_->particles(), u, bond);
+  const BondAt ends = bond_at(bonds_->particles(), u, bond, bonds_->image(bond));
   return ends.gradient(bond_gradient(start_[bond], viscosity, ends.at[0], ends.at[1]));
 }
 
@@ -57,9 +57,9 @@ double BondDampingPotential::value(std::span<const double> u) const {
   const particles::DistributedParticles& particles = bonds_->particles();
   double sum = 0;
   for_acting([&](LocalIndex bond) {
-    const auto& [a, b, id] = particles.bonds[bond];
-    if (particles.owns(particles.bonds[bond]))
-      sum += bond_energy(start_[bond], viscosity(bond), particle_in(u, a), particle_in(u, b));
+    if (!particles.owns(particles.bonds[bond])) return;
+    const BondAt ends = bond_at(particles, u, bond, bonds_->image(bond));
+    sum += bond_energy(start_[bond], viscosity(bond), ends.at[0], ends.at[1]);
   });
   return sum;
 }
@@ -75,7 +75,7 @@ void BondDampingPotential::add_gradient(std::span<const double> u, double factor
 void BondDampingPotential::add_hessian(std::span<const double> u, double factor, Projection projection,
                                        const linalg::HessianSink& H) const {
   for_acting([&](LocalIndex bond) {
-    const BondAt ends = bond_at(bonds_->particles(), u, bond);
+    const BondAt ends = bond_at(bonds_->particles(), u, bond, bonds_->image(bond));
     const BondDerivatives d = bond_derivatives(start_[bond], viscosity(bond), ends.at[0], ends.at[1]);
     auto K = ends.hessian(d);
     ends.add_curvature(d.gradient, K);
@@ -89,7 +89,7 @@ void BondDampingPotential::add_hessian_product(std::span<const double> u, std::s
                                                double factor, std::span<double> y) const {
   const particles::DistributedParticles& particles = bonds_->particles();
   for_acting([&](LocalIndex bond) {
-    const BondAt ends = bond_at(particles, u, bond);
+    const BondAt ends = bond_at(particles, u, bond, bonds_->image(bond));
     const BondDerivatives d = bond_derivatives(start_[bond], viscosity(bond), ends.at[0], ends.at[1]);
     auto K = ends.hessian(d);
     ends.add_curvature(d.gradient, K);
@@ -98,31 +98,49 @@ void BondDampingPotential::add_hessian_product(std::span<const double> u, std::s
   });
 }
 
-/// Adds the forces at `to` that hold against the change of the strains at `from` along `field`.
-void BondDampingPotential::add_resistance(std::span<const double> from, std::span<const double> to,
+/// Adds the forces at u, or at the start of the step, that hold against the change of the strains at the
+/// other one along `field`.
+void BondDampingPotential::add_resistance(std::span<const double> u, bool at_start,
                                           std::span<const double> field, double factor,
                                           std::span<double> y) const {
   const particles::DistributedParticles& particles = bonds_->particles();
   for_acting([&](LocalIndex bond) {
     const BondShape& shape = bonds_->shape(bond);
     const BondEnds along = unknowns_of_ends(particles.bonds[bond], field);
-    const Eigen::Matrix<double, 7, 1> change =
-        gradients_of_strains(shape, bond_at(particles, from, bond)).transpose() * along;
-    add_to_owned_ends(gradients_of_strains(shape, bond_at(particles, to, bond)) *
-                          strain_stiffness(viscosity(bond)).cwiseProduct(change),
+    const Eigen::Matrix<double, 12, 7> now = gradients_of_strains(
+                                           shape, bond_at(particles, u, bond, bonds_->image(bond))),
+                                       start =
+                                           gradients_of_strains(shape, bond_at(particles, previous_, bond,
+                                                                               bonds_->image_at_start(bond)));
+    const Eigen::Matrix<double, 7, 1> change = (at_start ? now : start).transpose() * along;
+    add_to_owned_ends((at_start ? start : now) * strain_stiffness(viscosity(bond)).cwiseProduct(change),
                       particles.bonds[bond], particles.num_owned(), factor, y);
   });
+}
+
+double BondDampingPotential::image_work(std::span<const double> u) const {
+  const particles::DistributedParticles& particles = bonds_->particles();
+  double sum = 0;
+  if (!particles.cell) return sum;
+  for_acting([&](LocalIndex bond) {
+    if (!particles.owns(particles.bonds[bond]) || particles::is_zero(particles.bond_shifts[bond])) return;
+    const BondAt ends = bond_at(particles, u, bond, bonds_->image(bond));
+    sum += bond_gradient(start_[bond], viscosity(bond), ends.at[0], ends.at[1])
+               .segment<3>(7)
+               .dot(bonds_->image(bond) - bonds_->image_at_start(bond));
+  });
+  return sum;
 }
 
 /// The strains at the start enter those at the end with the other sign.
 void BondDampingPotential::add_previous_tangent(std::span<const double> u, std::span<const double> x,
                                                 double factor, std::span<double> y) const {
-  add_resistance(previous_, u, x, -factor, y);
+  add_resistance(u, false, x, -factor, y);
 }
 
 void BondDampingPotential::add_previous_product(std::span<const double> u, std::span<const double> p,
                                                 double factor, std::span<double> y) const {
-  add_resistance(u, previous_, p, -factor, y);
+  add_resistance(u, true, p, -factor, y);
 }
 
 std::vector<parameters::Quantity> BondDampingPotential::quantities() const {

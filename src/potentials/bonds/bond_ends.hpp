@@ -55,9 +55,9 @@ struct BondAt {
   }
 };
 
-/// At u.
+/// At u, with end b shifted by `image`.
 inline BondAt bond_at(const particles::DistributedParticles& particles, std::span<const double> u,
-                      LocalIndex bond) {
+                      LocalIndex bond, const Eigen::Vector3d& image) {
   const auto& [a, b, id] = particles.bonds[bond];
   BondAt ends;
   for (int e = 0; e < 2; ++e) {
@@ -67,6 +67,7 @@ inline BondAt bond_at(const particles::DistributedParticles& particles, std::spa
     ends.radius[e] = particles.radii[node];
     ends.by_unknown[e] = ends.rotation[e] = geometry::left_tangent(ends.q[e]) / (2 * ends.radius[e]);
   }
+  ends.at[1].p += image;
   return ends;
 }
 

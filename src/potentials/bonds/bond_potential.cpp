@@ -42,11 +42,13 @@ public:
 
   BondAt operator()(LocalIndex bond) const {
     const auto& [a, b, id] = of_.particles_->bonds[bond];
-    BondAt ends = bond_at(*of_.particles_, u_, bond);
+    BondAt ends = bond_at(*of_.particles_, u_, bond, of_.image(bond));
     if (at_ == At::end) return ends;
+    const Eigen::Vector3d image_before = of_.image_at_start(bond);
     for (int e = 0; e < 2; ++e) {
       Particle& now = ends.at[e];
-      const Particle before = particle_in(previous_, e == 0 ? a : b);
+      Particle before = particle_in(previous_, e == 0 ? a : b);
+      if (e == 1) before.p += image_before;
       const double s = before.q.dot(now.q) < 0 ? -1 : 1;
       now = {(now.p + before.p) / 2, (now.q + s * before.q) / 2};
     }
@@ -76,10 +78,47 @@ BondPotential::BondPotential(const particles::DistributedParticles& particles, B
       broken_(particles.bonds.size(), 0) {
   for (std::size_t k = 0; k < particles.bonds.size(); ++k) {
     const auto& [a, b, id] = particles.bonds[k];
-    shapes_.push_back(bond_shape(particles.positions[a], particles.positions[b]));
+    if (particles.cell) periods_.push_back(particles.cell->vector(particles.bond_shifts[k]));
+    shapes_.push_back(bond_shape(particles.positions[a], particles.positions[b] + period(LocalIndex(k))));
     const double E = material_.young_modulus[k];
     stiffness_.push_back(stiffness_of_moduli(LocalIndex(k), E, shear_modulus(E, material_.poisson_ratio[k])));
   }
+}
+
+Eigen::Vector3d BondPotential::period(LocalIndex bond) const {
+  return periods_.empty() ? Eigen::Vector3d(Eigen::Vector3d::Zero()) : periods_[bond];
+}
+
+Eigen::Vector3d BondPotential::image(LocalIndex bond) const {
+  if (motion_ == nullptr || periods_.empty()) return period(bond);
+  return motion_->now() * periods_[bond];
+}
+
+Eigen::Vector3d BondPotential::image_at_start(LocalIndex bond) const {
+  if (motion_ == nullptr || periods_.empty()) return period(bond);
+  return motion_->start() * periods_[bond];
+}
+
+/// At u.
+std::array<Particle, 2> BondPotential::ends_of(LocalIndex bond, std::span<const double> u) const {
+  const auto& [a, b, id] = particles_->bonds[bond];
+  std::array<Particle, 2> ends{particle_in(u, a), particle_in(u, b)};
+  ends[1].p += image(bond);
+  return ends;
+}
+
+double BondPotential::image_work(std::span<const double> u) const {
+  if (periods_.empty() || motion_ == nullptr) return 0;
+  const Places places(*this, u);
+  double sum = 0;
+  for_acting([&](LocalIndex bond) {
+    if (!particles_->owns(particles_->bonds[bond]) || periods_[bond].isZero(0)) return;
+    const BondAt ends = places(bond);
+    sum += bond_gradient(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1])
+               .segment<3>(7)
+               .dot(image(bond) - image_at_start(bond));
+  });
+  return sum;
 }
 
 BondStiffness BondPotential::stiffness_of_moduli(LocalIndex bond, double E, double G) const {
@@ -121,8 +160,7 @@ double BondPotential::squared_round_off(std::span<const double> u) const {
   double sum = 0;
   for_acting([&](LocalIndex bond) {
     if (!particles_->owns(particles_->bonds[bond])) return;
-    const auto& [a, b, id] = particles_->bonds[bond];
-    const Particle i = particle_in(u, a), j = particle_in(u, b);
+    const auto [i, j] = ends_of(bond, u);
     const BondForces forces = bond_forces(shapes_[bond], acting_stiffness(bond), i, j);
     const double size = i.p.cwiseAbs().maxCoeff() + j.p.cwiseAbs().maxCoeff(),
                  error = epsilon * (std::abs(forces.normal) * size + forces.shear * size +
@@ -268,21 +306,37 @@ double BondPotential::stored_energy(std::span<const double> u) const {
   return sum;
 }
 
+double BondPotential::stored_energy_at_start() const {
+  double sum = 0;
+  for_acting([&](LocalIndex bond) {
+    if (!particles_->owns(particles_->bonds[bond])) return;
+    const auto& [a, b, id] = particles_->bonds[bond];
+    Particle j = particle_in(previous_, b);
+    j.p += image_at_start(bond);
+    sum += integrity_[bond] * bond_energy(shapes_[bond], stiffness_[bond], particle_in(previous_, a), j);
+  });
+  return sum;
+}
+
 double BondPotential::energy_of(LocalIndex bond, std::span<const double> u) const {
-  const auto& [a, b, id] = particles_->bonds[bond];
-  return bond_energy(shapes_[bond], stiffness_[bond], particle_in(u, a), particle_in(u, b));
+  const auto [i, j] = ends_of(bond, u);
+  return bond_energy(shapes_[bond], stiffness_[bond], i, j);
+}
+
+Eigen::Vector3d BondPotential::pull_of(LocalIndex bond, std::span<const double> u) const {
+  const auto [i, j] = ends_of(bond, u);
+  return bond_gradient(shapes_[bond], acting_stiffness(bond), i, j).segment<3>(7);
 }
 
 std::array<double, 2> BondPotential::energy_by_moduli(LocalIndex bond, std::span<const double> u) const {
-  const auto& [a, b, id] = particles_->bonds[bond];
   const auto [by_E, by_nu] = stiffness_by_moduli(bond);
-  const Particle i = particle_in(u, a), j = particle_in(u, b);
+  const auto [i, j] = ends_of(bond, u);
   return {bond_energy(shapes_[bond], by_E, i, j), bond_energy(shapes_[bond], by_nu, i, j)};
 }
 
 BondForces BondPotential::forces_of(LocalIndex bond, std::span<const double> u) const {
-  const auto& [a, b, id] = particles_->bonds[bond];
-  return bond_forces(shapes_[bond], stiffness_[bond], particle_in(u, a), particle_in(u, b));
+  const auto [i, j] = ends_of(bond, u);
+  return bond_forces(shapes_[bond], stiffness_[bond], i, j);
 }
 
 Eigen::Matrix<double, 12, 4> BondPotential::force_gradients_of(LocalIndex bond,
@@ -296,9 +350,8 @@ Eigen::Matrix<double, 12, 4> BondPotential::force_gradients_of(LocalIndex bond,
 }
 
 std::array<BondForces, 2> BondPotential::forces_by_moduli(LocalIndex bond, std::span<const double> u) const {
-  const auto& [a, b, id] = particles_->bonds[bond];
   const auto [by_E, by_nu] = stiffness_by_moduli(bond);
-  const Particle i = particle_in(u, a), j = particle_in(u, b);
+  const auto [i, j] = ends_of(bond, u);
   return {bond_forces(shapes_[bond], by_E, i, j), bond_forces(shapes_[bond], by_nu, i, j)};
 }
 

@@ -38,6 +38,7 @@ void BondLoop::fill() {
   const auto& all = problem_->particles->bonds;
   const potentials::BondPotential& potential = *problem_->bonds;
   bonds_.clear();
+  images_.clear();
   for (LocalIndex bond = 0; bond < std::ssize(all); ++bond)
     if (broken_before_[bond] == 0) bonds_.push_back(bond);
   blocks_.assign((bonds_.size() + width - 1) / width, {});
@@ -58,6 +59,10 @@ void BondLoop::fill() {
     Block& block = blocks_[k / width];
     block.a[lane] = all[bond].a;
     block.b[lane] = all[bond].b;
+    if (const Eigen::Vector3d period = potential.period(bond); !period.isZero(0)) {
+      block.b[lane] = problem_->particles->points->num_local() + LocalIndex(images_.size());
+      images_.push_back({all[bond].b, period, !filling && problem_->particles->owns(all[bond])});
+    }
     block.length[lane] = shape.length;
     block.stretch[lane] = stiffness.stretch;
     block.shear[lane] = stiffness.shear;
@@ -79,15 +84,17 @@ void BondLoop::fill() {
   }
 }
 
-void BondLoop::begin_damping(std::span<const double> before, double h) {
+void BondLoop::begin_damping(std::span<const double> before, const Eigen::Matrix3d& F, double h) {
   has_moved_ = false;
   const potentials::BondPotential& potential = *problem_->bonds;
   for (std::size_t k = 0; k < width * blocks_.size(); ++k) {
     const bool filling = k >= bonds_.size();
     const LocalIndex bond = filling ? bonds_.back() : bonds_[k];
     const auto& ends = problem_->particles->bonds[bond];
-    const potentials::BondShape at = potentials::bond_shape_at(
-        potential.shape(bond), particle_at(before, ends.a), particle_at(before, ends.b));
+    potentials::Particle end = particle_at(before, ends.b);
+    end.p += F * potential.period(bond);
+    const potentials::BondShape at =
+        potentials::bond_shape_at(potential.shape(bond), particle_at(before, ends.a), end);
     const Eigen::Vector3d turn = at.frame.transpose() * at.turn / 2;
     Damping& damping = damping_[k / width];
     const std::size_t lane = k % width;
@@ -288,7 +295,44 @@ void BondLoop::add_all(std::span<const double> u, std::span<double> f) {
   }
 }
 
+void BondLoop::place_images(std::span<const double> u) {
+  with_images_.assign(u.begin(), u.end());
+  with_images_.resize(u.size() + 7 * images_.size());
+  const std::span<double> images = std::span(with_images_).subspan(u.size());
+  for (std::size_t k = 0; k < images_.size(); ++k) {
+    potentials::Particle at = particle_at(u, images_[k].particle);
+    at.p += problem_->cell_motion->now() * images_[k].period;
+    set_particle(images, LocalIndex(k), at);
+  }
+}
+
+void BondLoop::give_back_images(std::span<double> f) const {
+  std::copy_n(forces_with_images_.begin(), f.size(), f.begin());
+  for (std::size_t k = 0; k < images_.size(); ++k)
+    for (std::size_t i = 0; i < 6; ++i)
+      f[6 * std::size_t(images_[k].particle) + i] += forces_with_images_[f.size() + 6 * k + i];
+}
+
+Eigen::Matrix3d BondLoop::moments_of_images() const {
+  Eigen::Matrix3d sum = Eigen::Matrix3d::Zero();
+  const std::size_t first = forces_with_images_.size() - 6 * images_.size();
+  for (std::size_t k = 0; k < images_.size(); ++k)
+    if (images_[k].is_counted)
+      sum += Eigen::Map<const Eigen::Vector3d>(&forces_with_images_[first + 6 * k]) *
+             images_[k].period.transpose();
+  return sum;
+}
+
 std::span<const LocalIndex> BondLoop::forces(std::span<const double> u, std::span<double> f) {
+  if (images_.empty()) return pass(u, f);
+  place_images(u);
+  forces_with_images_.resize(f.size() + 6 * images_.size());
+  const std::span<const LocalIndex> broken = pass(with_images_, forces_with_images_);
+  give_back_images(f);
+  return broken;
+}
+
+std::span<const LocalIndex> BondLoop::pass(std::span<const double> u, std::span<double> f) {
   std::ranges::fill(f, 0.0);
   broken_now_.clear();
   with(!limits_.empty(), [&](auto breaks) {

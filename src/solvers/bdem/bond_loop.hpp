@@ -27,9 +27,12 @@ public:
   /// @returns these bonds, by id, until the next call.
   std::span<const LocalIndex> forces(std::span<const double> u, std::span<double> f);
 
-  /// Starts sub-steps of length h [s]; the first rates are those of a way from `before`. @pre bonds are
-  /// damped.
-  void begin_damping(std::span<const double> before, double h);
+  /// Starts sub-steps of length h [s]; the first rates are those of a way from `before`, where the
+  /// deformation of the cell is `F`. @pre bonds are damped.
+  void begin_damping(std::span<const double> before, const Eigen::Matrix3d& F, double h);
+  /// This rank's share of the sum of f (H s)' over the forces f of the last pass on images of particles, to
+  /// which bonds lead across faces of the cell [N m].
+  Eigen::Matrix3d moments_of_images() const;
   /// What damping has dissipated in the sub-steps since then, this rank's share [J].
   double dissipation() const;
 
@@ -70,6 +73,9 @@ private:
   template <bool breaks, bool angles, bool damps>
   void add_all(std::span<const double> u, std::span<double> f);
   void fill();
+  void place_images(std::span<const double> u);
+  void give_back_images(std::span<double> f) const;
+  std::span<const LocalIndex> pass(std::span<const double> u, std::span<double> f);
 
   const BondedParticles* problem_;
   std::vector<char> broken_before_; ///< as of refresh()
@@ -79,6 +85,15 @@ private:
   std::vector<Lanes> by_angle_;  ///< 1: ShearEnergy::angle; empty without such a bond
   std::vector<Damping> damping_; ///< empty without damping
   bool has_moved_ = false;       ///< since begin_damping()
+  /// An end of a bond across a face of the cell. They follow the particles of the rank, so that blocks see
+  /// them as particles of their own.
+  struct Image {
+    LocalIndex particle;
+    Eigen::Vector3d period; ///< H s [m]
+    bool is_counted;        ///< on this rank
+  };
+  std::vector<Image> images_;
+  std::vector<double> with_images_, forces_with_images_; ///< u and f; empty without images
   std::vector<LocalIndex> broken_now_;
   bool has_broken_ = false; ///< since the arrays were filled
 };

@@ -7,14 +7,26 @@
 
 namespace recoil::solvers {
 
+namespace {
+
+/// In the cell.
+Eigen::Vector3d middle_of(const BondedParticles& problem, LocalIndex bond, std::span<const double> u) {
+  const auto& [a, b, id] = problem.particles->bonds[bond];
+  const Eigen::Vector3d middle = (particle_at(u, a).p + particle_at(u, b).p + problem.bonds->image(bond)) / 2;
+  if (!problem.cell_motion) return middle;
+  return problem.cell_motion->cell().wrapped(middle, problem.cell_motion->now());
+}
+
+} // namespace
+
 BrokenBond record_of_break(const BondedParticles& problem, LocalIndex bond, bool by_tension,
                            std::span<const double> u, double time) {
-  const auto& [a, b, id] = problem.particles->bonds[bond];
+  const GlobalIndex id = problem.particles->bonds[bond].id;
   const double integrity = problem.bonds->integrity(bond);
   const auto [sigma, tau] = bond_stresses(problem, bond, problem.bonds->forces_of(bond, u));
   return {id,
           time,
-          (particle_at(u, a).p + particle_at(u, b).p) / 2,
+          middle_of(problem, bond, u),
           integrity * sigma,
           integrity * tau,
           integrity * problem.bonds->energy_of(bond, u),

@@ -220,19 +220,21 @@ void ExplicitSteps::add_contact_gradient(const Vector& u, std::span<double> g) c
   }
 }
 
-void ExplicitSteps::drift(Vector& u, double h) const {
+/// During h, in which the cell goes this share of its way in the step.
+void ExplicitSteps::drift(Vector& u, double h, double share) const {
   const auto values = u.write_owned();
   const std::span<const double> v(v_);
   for (LocalIndex k = 0; k < u.layout().num_owned; ++k) {
     const potentials::Particle from = particle_at(values, k);
-    set_particle(values, k, {from.p + h * shift_of(v, k), turned(from.q, h / 2 * turn_of(v, k))});
+    const Vector3d carried = problem_.cell_motion ? Vector3d(share * problem_.carried(k)) : Vector3d::Zero();
+    set_particle(values, k, {from.p + h * shift_of(v, k) + carried, turned(from.q, h / 2 * turn_of(v, k))});
   }
 }
 
 /// Where velocities have come from during h: strains there and at u tell their rates.
-Vector ExplicitSteps::before_drift(const Vector& u, double h) const {
+Vector ExplicitSteps::before_drift(const Vector& u, double h, double share) const {
   Vector before(u);
-  drift(before, -h);
+  drift(before, -h, -share);
   before.update_ghosts();
   return before;
 }
@@ -242,18 +244,31 @@ void ExplicitSteps::add_damping_gradient(const Vector& u, const Vector& v, doubl
   if (!problem_.bond_damping) return;
   const double h = dt / num_sub_steps(dt);
   take_velocities(u, v);
-  const Vector before = before_drift(u, h);
+  problem_.begin_cell(time, h);
+  const Vector before = before_drift(u, h, 1);
   problem_.bond_damping->begin_step({time, h, 1, before.local()});
   problem_.bond_damping->add_gradient(u.local(), 1, g);
 }
 
-/// At the end of a sub-step of length h.
-void ExplicitSteps::move_prescribed(Vector& u, double time, double h, Outcome& outcome) {
+/// The work of forces by this share of the way of the cell in the step, as it stands on both ends of it.
+void ExplicitSteps::deform(const Vector& u, double share, Outcome& outcome) const {
+  if (!problem_.cell_motion) return;
+  const Eigen::Matrix3d way =
+      share * (problem_.cell_motion->end() - problem_.cell_motion->start()); // of the cell
+  double work = -way.cwiseProduct(bonds_.moments_of_images()).sum();
+  for (LocalIndex k = 0; k < u.layout().num_owned; ++k)
+    work -= shift_of(std::span<const double>(force_), k).dot(share * problem_.carried(k));
+  outcome.external_work += work;
+  outcome.bond_work += work;
+}
+
+/// At the end of a sub-step of length h, in which the cell goes this share of its way in the step.
+void ExplicitSteps::move_prescribed(Vector& u, double time, double h, double share, Outcome& outcome) {
   if (problem_.move_prescribed) problem_.move_prescribed(time, u.write_local());
   for (Constrained& at : constrained_) {
     const potentials::Particle now = particle_at(u.owned(), at.particle);
     Vector6 way;
-    way << now.p - at.start.p,
+    way << now.p - at.start.p - share * problem_.carried(at.particle),
         problem_.particles->radii[at.particle] *
             geometry::quaternion_logarithm(geometry::product(geometry::conjugate(at.start.q), now.q));
     for (int i = 0; i < 6; ++i) {
@@ -298,8 +313,16 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
   const double h = dt / count;
   bonds_.refresh();
   take_velocities(u, v);
+  problem_.begin_cell(time, dt);
   if (contact_) contact_->begin_step(time, dt, u);
-  if (problem_.bond_damping) bonds_.begin_damping(before_drift(u, h).local(), h);
+  const double share = 1.0 / count;
+  if (problem_.bond_damping) {
+    if (problem_.cell_motion) problem_.cell_motion->go(-share);
+    const Eigen::Matrix3d F =
+        problem_.cell_motion ? problem_.cell_motion->now() : Eigen::Matrix3d(Eigen::Matrix3d::Identity());
+    bonds_.begin_damping(before_drift(u, h, share).local(), F, h);
+  }
+  if (problem_.cell_motion) problem_.cell_motion->go(0);
   find_forces(u, time - dt, 0, outcome);
   outcome.bond_work += h * h / 8 * squared_forces(u);
   outcome.external_work -= prescribed_kinetic_energy();
@@ -310,8 +333,10 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
     }
     const double end = time - (count - s) * h;
     kick(s == 1 ? 0 : h / 2, h / 2, u, outcome);
-    drift(u, h);
-    move_prescribed(u, end, h, outcome);
+    deform(u, s == 1 ? share / 2 : share, outcome);
+    drift(u, h, share);
+    if (problem_.cell_motion) problem_.cell_motion->go(double(s) / count);
+    move_prescribed(u, end, h, share, outcome);
     if (contact_ && problem_.particles->points->comm->any(
                         !std::ranges::all_of(u.owned(), [](double value) { return std::isfinite(value); }))) {
       outcome.diverged = true;
@@ -321,6 +346,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
     find_forces(u, end, double(s) / count, outcome);
   }
   kick(h / 2, 0, u, outcome);
+  deform(u, share / 2, outcome);
   outcome.bond_work -= h * h / 8 * squared_forces(u);
   outcome.external_work += prescribed_kinetic_energy();
   outcome.dissipated_bonds = bonds_.dissipation();

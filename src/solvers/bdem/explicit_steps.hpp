@@ -72,9 +72,10 @@ private:
   void touch(double before, double after, const std::vector<double>& v_before, Outcome& outcome);
   void count_ways(double after, const std::vector<double>& v_before, double& dissipated,
                   Outcome& outcome) const;
-  void drift(linalg::Vector& u, double h) const;
-  linalg::Vector before_drift(const linalg::Vector& u, double h) const;
-  void move_prescribed(linalg::Vector& u, double time, double h, Outcome& outcome);
+  void drift(linalg::Vector& u, double h, double share) const;
+  linalg::Vector before_drift(const linalg::Vector& u, double h, double share) const;
+  void move_prescribed(linalg::Vector& u, double time, double h, double share, Outcome& outcome);
+  void deform(const linalg::Vector& u, double share, Outcome& outcome) const;
   double squared_forces(const linalg::Vector& u) const;
   double prescribed_kinetic_energy() const;
   Vector6 tangent_force(std::span<const double> forces, LocalIndex particle,

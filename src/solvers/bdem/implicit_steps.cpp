@@ -52,14 +52,26 @@ Vector ImplicitSteps::way_of(bool prescribed, const Vector& x, const Vector& goa
   return way;
 }
 
-/// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, or as
-/// far as those in contact let them; true if all the way.
+/// Adds this share of the ways of the cell to those of the components that follow forces.
+void ImplicitSteps::carry_free(double share, Vector& way) const {
+  const auto values = way.write_local();
+  for (LocalIndex k = 0; k < way.layout().num_local(); ++k) {
+    const Eigen::Vector3d carried = share * problem_.carried(k);
+    for (int i = 0; i < 3; ++i)
+      if (problem_.prescribed[6 * std::size_t(k) + i] == 0) shift_of(values, k)[i] += carried[i];
+  }
+}
+
+/// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, a
+/// cell and all in it, too, or as far as those in contact let them; true if all the way.
 bool ImplicitSteps::advance_prescribed(const Vector& goal, Vector& x) {
   potentials::SphereContact& pairs = *problem_.contact;
-  const Vector way = way_of(true, x, goal);
+  Vector way = way_of(true, x, goal);
+  if (problem_.cell_motion) carry_free(1 - pairs.obstacle_share(), way);
   const double share = problem_.barrier->max_share(x.local(), way.owned(), 1);
   manifold_->move(x, share, way);
   pairs.move_obstacles(share < 1 ? pairs.obstacle_share() + share * (1 - pairs.obstacle_share()) : 1);
+  if (problem_.cell_motion) problem_.cell_motion->go(pairs.obstacle_share());
   return share == 1;
 }
 
@@ -75,11 +87,13 @@ void ImplicitSteps::advance_free(const Vector& goal, Vector& x) {
 bool ImplicitSteps::solve_with_motion(const Vector& start, std::span<const double> momentum, double time,
                                       ParticleStep& step) {
   Vector goal(objective_.has_inertia() ? start : step.u);
+  if (!objective_.has_inertia()) problem_.carry(goal.write_local());
   if (problem_.move_prescribed) problem_.move_prescribed(time, goal.write_local());
   if (!problem_.contact) {
     step.u.copy_from(goal);
     return nearly_solve(momentum, step.u, step);
   }
+  if (problem_.cell_motion) problem_.cell_motion->go(0);
   const auto still_blocked = [&] {
     return particle_of_largest(way_of(true, step.u, goal), step.u, "the farthest from its goal is") + ", " +
            blocked;
@@ -330,6 +344,9 @@ void ImplicitSteps::velocity(const Vector& from, const Vector& x, double dt, Vec
   v.fill(0);
   if (!objective_.has_inertia()) return;
   manifold_->difference(from, x, v);
+  if (problem_.cell_motion)
+    for (LocalIndex k = 0; k < x.layout().num_local(); ++k)
+      shift_of(v.write_local(), k) -= problem_.carried(k);
   v.scale(1 / dt);
   if (objective_.share() == 1) return;
   const auto values = v.write_owned();
@@ -382,6 +399,8 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
     term->add_gradient(step.u.local(), objective_.share_of(*term) / objective_.share(), force);
     work += term->obstacle_work();
   }
+  work += problem_.bonds->image_work(step.u.local());
+  if (problem_.bond_damping) work += problem_.bond_damping->image_work(step.u.local());
   const double friction_loss = problem_.friction ? problem_.friction->dissipation() : 0;
   const double damping_loss = problem_.damping ? problem_.damping->dissipation() : 0;
   const double bond_loss = problem_.bond_damping ? problem_.bond_damping->dissipation(step.u.local()) : 0;
@@ -390,20 +409,23 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
   for (std::size_t i = 0; i < force.size(); ++i) {
     const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective_.mass()[i];
     work += (objective_.loads()[i] + step.reactions[i]) * dx;
+    if (problem_.cell_motion && i % 6 < 3)
+      work +=
+          (force[i] - objective_.loads()[i] - step.reactions[i]) * problem_.carried(LocalIndex(i / 6))[i % 6];
     lost += force[i] * dx;
     if (objective_.has_inertia() && objective_.share() == 1) lost += m * dv * dv / 2;
   }
   if (options_.integrator == ParticleIntegrator::paper_literal)
     lost += loss_by_predictor(from, way, dt, step);
-  lost -= problem_.bonds->stored_energy(step.u.local()) - problem_.bonds->stored_energy(from.u.local());
+  const double elastic_before = problem_.bonds->stored_energy_at_start();
+  lost -= problem_.bonds->stored_energy(step.u.local()) - elastic_before;
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
   std::array<double, 6> sums{work, lost, broken, friction_loss, damping_loss, bond_loss};
   way.layout().comm->sum(sums);
   ParticleLedger& after = step.ledger;
   after = measure(problem_, step.u, step.v, contact_energy(step.u));
-  const double released =
-      before.elastic - way.layout().comm->sum(problem_.bonds->stored_energy(from.u.local()));
+  const double released = before.elastic - way.layout().comm->sum(elastic_before);
   after.external_work = before.external_work + sums[0];
   after.broken = before.broken + sums[2];
   after.dissipated_friction = before.dissipated_friction + sums[3];
@@ -494,6 +516,8 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   Vector momentum(from.v), target(from.u);
   momentum.scale(dt);
   manifold_->move(target, 1, momentum);
+  problem_.begin_cell(time, dt);
+  problem_.carry(target.write_local());
   Vector start(target);
   if (options_.integrator == ParticleIntegrator::paper_literal)
     take_predictor_of_paper(from.u, momentum, target);

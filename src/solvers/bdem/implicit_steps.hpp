@@ -35,6 +35,7 @@ public:
 
 private:
   linalg::Vector way_of(bool prescribed, const linalg::Vector& x, const linalg::Vector& goal) const;
+  void carry_free(double share, linalg::Vector& way) const;
   bool advance_prescribed(const linalg::Vector& goal, linalg::Vector& x);
   void advance_free(const linalg::Vector& goal, linalg::Vector& x);
   /// How well the state of a step is known.

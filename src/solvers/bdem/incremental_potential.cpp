@@ -68,6 +68,7 @@ double ParticleIncrementalPotential::share() const {
 
 void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, const linalg::Vector& target,
                                               double time, double dt) {
+  problem_.begin_cell(time, dt);
   previous_ = &previous;
   target_ = &target;
   time_ = time;
@@ -255,7 +256,8 @@ void ParticleIncrementalPotential::shift_hessian(double factor) {
   renew_solver();
 }
 
-/// Translations e, and rotations about the centre: a x (p - c), r R' a.
+/// Translations e, and rotations about the centre: a x (p - c), r R' a. Cells do not turn: in them particles
+/// do, each about itself.
 linalg::NearNullSpace ParticleIncrementalPotential::rigid_motions() const {
   const auto& layout = *problem_.particles->tangents;
   Vector3d centre = Vector3d::Zero();
@@ -267,7 +269,9 @@ linalg::NearNullSpace ParticleIncrementalPotential::rigid_motions() const {
             for (LocalIndex k = 0; k < layout.num_owned; ++k) {
               const potentials::Particle at = particle_at(position_.local(), k);
               const Vector3d e = Vector3d::Unit(mode % 3);
-              shift_of(values, k) = mode < 3 ? e : e.cross(at.p - centre);
+              shift_of(values, k) = e;
+              if (mode >= 3)
+                shift_of(values, k) = problem_.cell_motion ? Vector3d::Zero() : e.cross(at.p - centre);
               turn_of(values, k) = Vector3d::Zero();
               if (mode >= 3)
                 turn_of(values, k) =
@@ -370,7 +374,7 @@ void ParticleIncrementalPotential::balance(const linalg::Vector& x, std::span<co
     values[i] -= scale_ * share() * loads_[i] + mass_[i] * momentum[i];
   for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
     const potentials::Particle now = particle_at(x.local(), k), from = particle_at(previous_->local(), k);
-    shift_of(values, k) += problem_.mass[k] * (now.p - from.p);
+    shift_of(values, k) += problem_.mass[k] * (now.p - from.p - problem_.carried(k));
     turn_of(values, k) += 2 * problem_.inertia(k) / problem_.particles->radii[k] *
                           (geometry::left_tangent(aligned(from.q, now.q)) * now.q);
   }

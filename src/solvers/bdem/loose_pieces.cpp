@@ -132,7 +132,8 @@ std::string describe_loose_piece(const BondedParticles& problem, std::span<const
   const Piece* worst = nullptr;
   for (const auto& [number, of] : pieces) {
     const int held = num_held_motions(of);
-    if (of.touches || held == 6) continue;
+    // Pieces that lead through a cell do not turn.
+    if (of.touches || held == 6 || (particles.cell && held >= 3)) continue;
     if (++loose > 1) continue;
     worst = &of;
     held_of_first = held;

@@ -7,7 +7,8 @@
 namespace recoil::solvers {
 
 void BondedParticles::set_bonds(std::unique_ptr<potentials::BondPotential> potential) {
-  RECOIL_ASSERT(!contact);
+  RECOIL_ASSERT(!contact && bool(particles->cell) == bool(cell_motion));
+  if (cell_motion) potential->follow(*cell_motion);
   bonds = potential.get();
   terms.clear();
   terms.push_back(std::move(potential));
@@ -16,6 +17,18 @@ void BondedParticles::set_bonds(std::unique_ptr<potentials::BondPotential> poten
   auto damping_of_bonds = std::make_unique<potentials::BondDampingPotential>(*bonds);
   bond_damping = damping_of_bonds.get();
   terms.push_back(std::move(damping_of_bonds));
+}
+
+Eigen::Vector3d BondedParticles::carried(LocalIndex particle) const {
+  if (!cell_motion) return Eigen::Vector3d::Zero();
+  return (cell_motion->end() - cell_motion->start()) *
+         (particles->positions[particle] - cell_motion->cell().origin);
+}
+
+void BondedParticles::carry(std::span<double> u) const {
+  if (!cell_motion) return;
+  for (std::size_t k = 0; 7 * k < u.size(); ++k)
+    Eigen::Map<Eigen::Vector3d>(&u[7 * k]) += carried(LocalIndex(k));
 }
 
 void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
@@ -39,6 +52,7 @@ void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double 
 }
 
 void BondedParticles::begin_contact(double time, double dt, std::span<const double> u) const {
+  begin_cell(time, dt);
   if (!contact) return;
   if (servo) servo->begin_step(time, dt);
   contact->begin_step(time, dt, u);

@@ -151,6 +151,8 @@ void LinearizedStep::linearize(const stepping::StepRecord& record, const State& 
   previous_ = &previous;
   target_ = previous.u;
   manifold_.move(target_, record.dt, previous.v);
+  problem_.begin_cell(record.time, record.dt);
+  problem_.carry(target_.write_local());
   set_internal(problem_, previous.internal);
   const auto kappa = damage_of(problem_, previous.internal), grown = damage_of(problem_, now.internal);
   growth_ = damage_growth(problem_, kappa, grown, now.u.local());

@@ -557,6 +557,7 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);
   RECOIL_ASSERT(self.history.newest().internal.size() == sound_internal(self.problem).size());
   set_internal(self.problem, self.history.newest().internal);
+  self.problem.begin_cell(time(), 0);
 }
 
 stepping::Balance BondedParticlesSolver::balance() const { return stepping::balance_of(ledger()); }

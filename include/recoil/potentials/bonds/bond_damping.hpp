@@ -48,6 +48,8 @@ public:
   /// This rank's share of what bonds have dissipated from the start of the step to u [J], forces times rates
   /// times dt.
   double dissipation(std::span<const double> u) const { return 2 * value(u); }
+  /// As BondPotential::image_work().
+  double image_work(std::span<const double> u) const;
 
 private:
   BondStiffness viscosity(LocalIndex bond) const;
@@ -55,8 +57,8 @@ private:
   std::vector<BondStiffness> by_constants(LocalIndex bond) const;
   template <class Act>
   void for_acting(Act act) const;
-  void add_resistance(std::span<const double> from, std::span<const double> to, std::span<const double> field,
-                      double factor, std::span<double> y) const;
+  void add_resistance(std::span<const double> u, bool at_start, std::span<const double> field, double factor,
+                      std::span<double> y) const;
 
   const BondPotential* bonds_;
   std::vector<BondShape> start_; ///< where bonds exert nothing: their shapes at the start of the step

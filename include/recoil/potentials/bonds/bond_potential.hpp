@@ -46,11 +46,14 @@ public:
     middle ///< V((u + u_previous) / 2), quaternions of one hemisphere
   };
 
-  /// Bonds are at rest where `particles` are, without rotation. `particles` must outlive it.
+  /// Bonds are at rest where `particles` are, without rotation, and their cell, too, until it follow()s a
+  /// motion. `particles` must outlive it.
   BondPotential(const particles::DistributedParticles& particles, BondMaterial material);
 
   std::string_view name() const override { return "bonds"; }
   void take_at(At at) { at_ = at; }
+  /// Lets bonds across faces of the cell see how it moves. `motion` must outlive it.
+  void follow(const particles::CellMotion& motion) { motion_ = &motion; }
   void begin_step(const StepContext& context) override { previous_ = context.previous; }
 
   double value(std::span<const double> u) const override;
@@ -107,8 +110,19 @@ public:
     for (std::size_t bond = 0; bond < flags.size(); ++bond)
       set_integrity(LocalIndex(bond), flags[bond] != 0 ? 0 : 1, flags[bond] != 0);
   }
+  /// From end b of a bond to the image that the bond leads to, F H s [m], with F of the states that are
+  /// looked at; zero without a cell.
+  Eigen::Vector3d image(LocalIndex bond) const;
+  Eigen::Vector3d image_at_start(LocalIndex bond) const; ///< with F at the start of the step
+  /// H s of a bond [m].
+  Eigen::Vector3d period(LocalIndex bond) const;
+  /// This rank's share of the work that the cell does by the images of particles from the start of the step
+  /// to u [J], with forces where steps take the energy.
+  double image_work(std::span<const double> u) const;
+
   /// This rank's share of V(u), wherever the energy of steps is taken.
   double stored_energy(std::span<const double> u) const;
+  double stored_energy_at_start() const; ///< the same of the start of the step
   /// V of one bond at u if it were sound.
   double energy_of(LocalIndex bond, std::span<const double> u) const;
   /// The derivatives of energy_of() by E and by nu of the bond.
@@ -117,6 +131,8 @@ public:
   BondForces forces_of(LocalIndex bond, std::span<const double> u) const;
   /// Gradients of these by the unknowns of its ends, in the order of BondForces.
   Eigen::Matrix<double, 12, 4> force_gradients_of(LocalIndex bond, std::span<const double> u) const;
+  /// dV/dp_b at u of a bond as it acts, the force that its end a gets from b [N].
+  Eigen::Vector3d pull_of(LocalIndex bond, std::span<const double> u) const;
   /// The stiffness that it has left.
   BondStiffness acting_stiffness(LocalIndex bond) const;
   /// The derivatives of acting_stiffness() by E, nu and the integrity.
@@ -126,6 +142,7 @@ public:
 
 private:
   class Places;
+  std::array<Particle, 2> ends_of(LocalIndex bond, std::span<const double> u) const;
   template <class Act>
   void for_acting(Act act) const;
   BondStiffness stiffness_of_moduli(LocalIndex bond, double E, double G) const;
@@ -142,6 +159,8 @@ private:
   std::vector<char> broken_;
   At at_ = At::end;
   std::span<const double> previous_;
+  std::vector<Eigen::Vector3d> periods_; ///< H s of each bond; empty without a cell
+  const particles::CellMotion* motion_ = nullptr;
 };
 
 } // namespace recoil::potentials

@@ -74,8 +74,20 @@ struct BondedParticles {
 
   std::unique_ptr<Servo> servo; ///< planes of `contact` that hold a force; null: none does
 
+  /// Brings the cell to the ends of a step of length dt to `time` [s], to `time` alone where dt is 0. Nothing
+  /// without a cell. Local.
+  void begin_cell(double time, double dt) const {
+    if (cell_motion) cell_motion->begin_step(time, dt);
+  }
+  /// The way of a particle of this rank in the step where it only moves as the cell does, (F - F_start) (X -
+  /// origin) [m], X its place at rest. Images of a particle have the ways of its place, which inertia leaves
+  /// out: it resists changes of velocities against the cell, x' - F' (X - origin).
+  Eigen::Vector3d carried(LocalIndex particle) const;
+  /// Adds these ways to the places in u (7 numbers a particle).
+  void carry(std::span<double> u) const;
+
   /// Makes `potential` the only term, but for the damping that its bonds may have. @pre there is no contact
-  /// yet.
+  /// yet, and the cell of the particles has its motion.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
   /// Adds barrier and friction of spheres: at most once, after set_bonds(), the masses and the flags of what
   /// is prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential;
