@@ -196,7 +196,8 @@ class PictureOfBonds(PictureOfParticles):
 
     def draw(self, axes, time, position, values, norm, cmap):
         seen = self.seen(time)
-        shown = np.isin(self.bonds, seen).all(1) & (self.with_broken | ~self.broken[time])
+        inside = self.bonds[:, 0] != self.bonds[:, 1]  # not across a face of a cell that repeats
+        shown = np.isin(self.bonds, seen).all(1) & (self.with_broken | ~self.broken[time]) & inside
         a, b = self.bonds[shown].T
         radii = STICK * (self.radius[a] + self.radius[b]) / 2
         knobs = spheres.balls(position[seen], 1.4 * STICK * self.radius[seen])

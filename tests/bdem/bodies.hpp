@@ -52,13 +52,17 @@ inline particles::ParticleSet block(int nx, int ny, int nz, double r) {
   return set;
 }
 
-/// The particles of rank 0, distributed, to `owners` if they are given, with bonds of one material.
+/// The particles of rank 0, distributed, to `owners` if they are given, with bonds of one material; their
+/// cell deforms as is said.
 inline BondedParticles bonded(const parallel::Communicator& comm, const particles::ParticleSet& whole,
-                              const Stuff& stuff, const std::vector<int>& owners = {}) {
+                              const Stuff& stuff, const std::vector<int>& owners = {},
+                              const std::function<Eigen::Matrix3d(double time)>& deformation = {}) {
   BondedParticles problem;
   problem.particles = std::make_shared<const particles::DistributedParticles>(
       distribute(comm, comm.rank() == 0 ? whole : particles::ParticleSet{}, owners));
   const auto& particles = *problem.particles;
+  if (deformation)
+    problem.cell_motion = std::make_unique<recoil::particles::CellMotion>(*particles.cell, deformation);
   const std::size_t num_bonds = particles.bonds.size();
   potentials::BondMaterial material{std::vector(num_bonds, stuff.E),
                                     std::vector(num_bonds, stuff.nu),
@@ -79,6 +83,13 @@ inline void mix_forms(BondedParticles& problem) {
   potentials::BondMaterial material = problem.bonds->material();
   for (std::size_t k = 0; k < material.form.size(); ++k)
     if (problem.particles->bonds[k].id % 2 == 0) material.form[k] = other_form;
+  problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material)));
+}
+
+/// Gives all bonds a damping time [s].
+inline void damp(BondedParticles& problem, double time) {
+  potentials::BondMaterial material = problem.bonds->material();
+  material.damping_time.emplace(material.young_modulus.size(), time);
   problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material)));
 }
 

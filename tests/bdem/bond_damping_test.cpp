@@ -33,13 +33,6 @@ Decay decay_of(const std::vector<double>& values, double dt, int first) {
 
 double decrement_at(double ratio) { return 2 * pi * ratio / std::sqrt(1 - ratio * ratio); }
 
-/// Gives bonds a damping time.
-void damp(BondedParticles& problem, double time) {
-  potentials::BondMaterial material = problem.bonds->material();
-  material.damping_time.emplace(problem.particles->bonds.size(), time);
-  problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material)));
-}
-
 /// A mode of two free particles, a bond apart: what they start with, and where it shows.
 struct Mode {
   const char* name;

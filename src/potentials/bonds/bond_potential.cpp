@@ -328,6 +328,24 @@ Eigen::Vector3d BondPotential::pull_of(LocalIndex bond, std::span<const double> 
   return bond_gradient(shapes_[bond], acting_stiffness(bond), i, j).segment<3>(7);
 }
 
+std::array<Eigen::Vector3d, 3> BondPotential::pull_by_constants(LocalIndex bond,
+                                                                std::span<const double> u) const {
+  const auto [i, j] = ends_of(bond, u);
+  std::array<Eigen::Vector3d, 3> pulls;
+  const auto stiffness = acting_by_constants(bond);
+  for (std::size_t k = 0; k < pulls.size(); ++k)
+    pulls[k] = bond_gradient(shapes_[bond], stiffness[k], i, j).segment<3>(7);
+  return pulls;
+}
+
+void BondPotential::add_pull_product(LocalIndex bond, std::span<const double> u, const Eigen::Vector3d& along,
+                                     double factor, std::span<double> y) const {
+  const BondAt ends = Places(*this, u, At::end)(bond);
+  const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
+  add_to_owned_ends(ends.hessian(d).middleCols<3>(6) * along, particles_->bonds[bond],
+                    particles_->points->num_owned, factor, y);
+}
+
 std::array<double, 2> BondPotential::energy_by_moduli(LocalIndex bond, std::span<const double> u) const {
   const auto [by_E, by_nu] = stiffness_by_moduli(bond);
   const auto [i, j] = ends_of(bond, u);

@@ -424,6 +424,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     broken += broken_now;
     self.num_broken += broken_now;
     if (record.completes_nominal) ++self.step;
+    self.problem.begin_cell(record.time, record.dt);
     on_state(record, state.u, state.v);
   }
   if (!self.is_leapfrog()) outcome.description = fmt::format("newton {}", self.newton_of_step);

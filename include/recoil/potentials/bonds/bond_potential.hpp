@@ -133,6 +133,11 @@ public:
   Eigen::Matrix<double, 12, 4> force_gradients_of(LocalIndex bond, std::span<const double> u) const;
   /// dV/dp_b at u of a bond as it acts, the force that its end a gets from b [N].
   Eigen::Vector3d pull_of(LocalIndex bond, std::span<const double> u) const;
+  /// Its derivatives by E, nu and the integrity.
+  std::array<Eigen::Vector3d, 3> pull_by_constants(LocalIndex bond, std::span<const double> u) const;
+  /// y += factor * (d pull / du)' along, on owned entries.
+  void add_pull_product(LocalIndex bond, std::span<const double> u, const Eigen::Vector3d& along,
+                        double factor, std::span<double> y) const;
   /// The stiffness that it has left.
   BondStiffness acting_stiffness(LocalIndex bond) const;
   /// The derivatives of acting_stiffness() by E, nu and the integrity.

@@ -497,6 +497,7 @@ void build_particles(const Item& root, Scene& scene) {
   check_integrator(root, scene);
   check_sudden_breaking(root, scene);
   check_servos(root, scene);
+  build_cell(root, scene);
 }
 
 bool has_particle_file(const Item& entry) { return entry.has("particles") && entry["particles"].has("file"); }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "recoil/app/solvers/bonded_particles/particle_cell.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/mesh/input/transform.hpp"
@@ -21,6 +22,7 @@ using particles::ClosedSurface;
 using particles::DistributedParticles;
 using particles::ParticleSet;
 using particles::ParticleSlices;
+using particles::PeriodicCell;
 
 /// Bodies above this are told to be made by one rank.
 constexpr std::int64_t many_particles_of_one_rank = 1'000'000;
@@ -50,11 +52,24 @@ ClosedSurface surface_of(const ParticleBody& body, const mesh::AssembledGeometry
   return ClosedSurface(*std::ranges::find(geometry.body_surfaces, body.body, &mesh::SurfaceMesh::name));
 }
 
+/// The cell with the box of one body along edges that do not repeat.
+std::optional<PeriodicCell> cell_of_body(const std::optional<PeriodicCell>& cell,
+                                         const ClosedSurface& surface) {
+  if (!cell) return {};
+  if (const double box = surface.box().volume(); std::abs(surface.volume() - box) > 1e-9 * box)
+    throw InputError(surface.name(), "fills a cell that repeats, which is a box; give it the shape of one");
+  PeriodicCell own = *cell;
+  own.edges = surface.box().sizes().asDiagonal();
+  own.origin = surface.box().min();
+  return own;
+}
+
 /// Spheres at random, or as they settle along the gravity of the scene.
-ParticleSet pack_spheres(const Scene& scene, const ParticleBody& body, const ClosedSurface& surface) {
+ParticleSet pack_spheres(const Scene& scene, const ParticleBody& body, const ClosedSurface& surface,
+                         const std::optional<PeriodicCell>& cell) {
   const particles::RandomPacking spheres{body.min_radius, body.max_radius, std::uint64_t(body.seed),
                                          body.porosity, body.radii};
-  if (body.packing != Packing::deposited) return pack_random(surface, spheres);
+  if (body.packing != Packing::deposited) return pack_random(surface, spheres, cell_of_body(cell, surface));
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
   for (std::size_t i = 0; i < scene.gravity.size(); ++i) gravity[Eigen::Index(i)] = scene.gravity[i];
   const Eigen::Vector3d usual = gravity.isZero(0) ? Eigen::Vector3d(0, 0, -1) : gravity;
@@ -62,7 +77,8 @@ ParticleSet pack_spheres(const Scene& scene, const ParticleBody& body, const Clo
 }
 
 /// Bodies in the file are bonded apart by distance, and become one then.
-ParticleSet read_body(const ParticleBody& body, const mesh::GeometrySpec& entry) {
+ParticleSet read_body(const ParticleBody& body, const mesh::GeometrySpec& entry,
+                      const std::optional<PeriodicCell>& cell) {
   particles::ParticleFileOptions options;
   options.radius = body.radius_in_file;
   if (!body.bonds.empty()) options.bonds = body.bonds;
@@ -71,13 +87,16 @@ ParticleSet read_body(const ParticleBody& body, const mesh::GeometrySpec& entry)
   const double scale = entry.transformation.scale[0];
   for (double& radius : set.radii) radius *= scale;
   for (double& volume : set.volumes) volume *= scale * scale * scale;
+  set.cell = cell;
   if (!body.bonded) {
     set.bonds.clear();
     set.bond_constants.clear();
   } else if (set.bonds.empty() && body.bonds.empty()) {
-    set.bonds = particles::bond_neighbours(set, body.bond_tolerance.value_or(default_tolerance));
+    particles::bond(set, body.bond_tolerance.value_or(default_tolerance));
   } else if (body.bond_tolerance) {
     throw InputError(body.file.string(), "brings bonds, `bond_tolerance` has no effect; leave it out");
+  } else if (cell) {
+    find_shifts(set, body.file.string());
   }
   set.body_names = {body.body};
   set.body.assign(set.positions.size(), 0);
@@ -102,20 +121,30 @@ struct FirstBody {
   double count = 0;                     ///< of particles, of a lattice by its volume
 };
 
-FirstBody begin_body(const Scene& scene, const ParticleBody& body, const mesh::AssembledGeometry& geometry) {
+/// The lattice of a body in a cell.
+ParticleSet pack_cell(const ParticleBody& body, const ClosedSurface& surface,
+                      const std::optional<PeriodicCell>& cell) {
+  return pack_periodic_lattice(*cell_of_body(cell, surface), asked_lattice(body, surface), surface.name(),
+                               asked_inside(body));
+}
+
+FirstBody begin_body(const Scene& scene, const ParticleBody& body, const mesh::AssembledGeometry& geometry,
+                     const std::optional<PeriodicCell>& cell) {
   return naming_body(scene, body, [&] {
     FirstBody first;
-    if (body.is_lattice()) {
+    if (body.is_lattice() && !cell) {
       first.surface = surface_of(body, geometry);
       first.count = first.surface->volume() / particles::lattice_cell_volume(body.min_radius);
       return first;
     }
     if (body.file.empty()) {
-      first.set = pack_spheres(scene, body, surface_of(body, geometry));
-      if (body.bonded)
-        first.set.bonds = bond_neighbours(first.set, body.bond_tolerance.value_or(default_tolerance));
+      const ClosedSurface surface = surface_of(body, geometry);
+      first.set =
+          body.is_lattice() ? pack_cell(body, surface, cell) : pack_spheres(scene, body, surface, cell);
+      first.set.cell = cell;
+      if (body.bonded) bond(first.set, body.bond_tolerance.value_or(default_tolerance));
     } else {
-      first.set = read_body(body, entry_of_body(scene, body.body));
+      first.set = read_body(body, entry_of_body(scene, body.body), cell);
     }
     particles::check(first.set, "particles");
     first.count = double(first.set.positions.size());
@@ -125,8 +154,9 @@ FirstBody begin_body(const Scene& scene, const ParticleBody& body, const mesh::A
 
 std::vector<FirstBody> begin_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry) {
   std::vector<FirstBody> bodies;
+  const std::optional<PeriodicCell> cell = cell_of(scene, geometry);
   for (const ParticleBody& body : particles_of(scene).bodies)
-    bodies.push_back(begin_body(scene, body, geometry));
+    bodies.push_back(begin_body(scene, body, geometry, cell));
   return bodies;
 }
 
@@ -205,7 +235,7 @@ DistributedParticles distribute_bodies(const parallel::Communicator& comm, const
       comm, [&] { return comm.rank() == 0 ? begin_bodies(scene, geometry) : std::vector<FirstBody>(); });
   const double count = comm.max(std::accumulate(
       first.begin(), first.end(), 0.0, [](double sum, const FirstBody& body) { return sum + body.count; }));
-  if (comm.size() == 1 || count < in_slices_from) {
+  if (comm.size() == 1 || count < in_slices_from || particles_of(scene).periodic) {
     ParticleSet set = parallel::collectively(
         comm, [&] { return comm.rank() == 0 ? finish_bodies(scene, std::move(first)) : ParticleSet(); });
     std::vector<GlobalIndex> ids(set.positions.size());

@@ -446,6 +446,10 @@ constexpr OptionKey options[] = {
 
 std::vector<KeySection> particle_keys() { return {{"bonded_particles", particles}}; }
 
+std::vector<std::string> keys_shared_by_particles() {
+  return {"/boundary_conditions/{periodic_boundary,linear_displacement_offset,fixed_macro_strain}"};
+}
+
 std::span<const AbsentKey> absent_from_particles() {
   static const std::vector<AbsentKey> all = [] {
     std::vector<AbsentKey> keys(std::begin(absent), std::end(absent));

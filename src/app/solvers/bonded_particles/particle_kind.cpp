@@ -33,6 +33,7 @@ const SolverKind bonded_particles{
               .things = "bonded particles",
               .keys = particle_keys,
               .absent = absent_from_particles(),
+              .shared = keys_shared_by_particles,
               .options = particle_options(),
               .materials = [] { return std::vector<std::string>{"BondedParticles"}; },
               .has_own_shape = has_particle_file,

@@ -49,18 +49,30 @@ void ParticleOutput::write_mesh(checkpoint::TrajectoryWriter& writer) const {
   std::vector<double> coordinates;
   for (LocalIndex k = 0; k < particles().num_owned(); ++k)
     coordinates.insert(coordinates.end(), particles().positions[k].begin(), particles().positions[k].end());
-  std::vector<GlobalIndex> ends;
-  for (const LocalIndex bond : counted_)
-    ends.insert(ends.end(),
-                {particles().ids[particles().bonds[bond].a], particles().ids[particles().bonds[bond].b]});
+  std::vector<GlobalIndex> ends, drawn;
+  std::vector<std::int32_t> shifts;
+  for (const LocalIndex bond : counted_) {
+    const GlobalIndex a = particles().ids[particles().bonds[bond].a],
+                      b = particles().ids[particles().bonds[bond].b];
+    const particles::CellShift shift =
+        particles().cell ? particles().bond_shifts[bond] : particles::CellShift{};
+    ends.insert(ends.end(), {a, b});
+    // A line to where b is itself would lead across the cell.
+    drawn.insert(drawn.end(), {a, particles::is_zero(shift) ? b : a});
+    shifts.insert(shifts.end(), shift.begin(), shift.end());
+  }
   const std::vector<io::CellShape> shapes(counted_.size(), io::CellShape::segment);
   const std::size_t count = particles().num_owned();
-  const std::array<checkpoint::StaticArray, 2> arrays{
+  std::vector<checkpoint::StaticArray> arrays{
       checkpoint::StaticArray{"radius", 1, &nodes_, std::span(particles().radii).first(count),
                               io::Centre::node},
       checkpoint::StaticArray{"body", 1, &nodes_, std::span(particles().body).first(count),
                               io::Centre::node}};
-  writer.write_mesh({&nodes_, 3, coordinates, &bonds_, shapes, ends, 2}, arrays);
+  if (particles().cell) {
+    arrays.push_back({"ends", 2, &bonds_, std::span<const std::int64_t>(ends), io::Centre::cell});
+    arrays.push_back({"shift", 3, &bonds_, std::span<const std::int32_t>(shifts), io::Centre::cell});
+  }
+  writer.write_mesh({&nodes_, 3, coordinates, &bonds_, shapes, drawn, 2}, arrays);
 }
 
 void ParticleOutput::require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id,

@@ -8,6 +8,7 @@
 #include "recoil/app/run/finite_values.hpp"
 #include "recoil/app/run/forward_run.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_bodies.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_cell.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_contact.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_scene.hpp"
@@ -20,6 +21,7 @@ namespace recoil::app {
 namespace {
 
 using Eigen::Vector3d;
+using particles::CellMotion;
 using particles::DistributedParticles;
 
 constexpr double degree = std::numbers::pi / 180;
@@ -231,6 +233,11 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     if (!std::isnan(own.young_modulus)) bonds.young_modulus[bond] = own.young_modulus;
     if (!std::isnan(own.poisson_ratio)) bonds.poisson_ratio[bond] = own.poisson_ratio;
   }
+  if (particles.cell)
+    problem.cell_motion =
+        std::make_unique<CellMotion>(*particles.cell, [entry = &*particles_of(scene).periodic](double time) {
+          return deformation_at(*entry, time);
+        });
   problem.set_bonds(std::make_unique<potentials::BondPotential>(particles, std::move(bonds)));
   for (std::size_t k = 0; k < particles.ids.size(); ++k)
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
@@ -243,6 +250,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
   const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
   hold(comm, scene, ids, problem);
   load(comm, scene, ids, problem);
+  if (pins_particle(scene)) pin_particle(*particles_of(scene).periodic, problem);
   return problem;
 }
 
@@ -307,6 +315,16 @@ void set_displacement(const Scene& scene, const solvers::BondedParticles& proble
                      });
 }
 
+/// Moves particles as the cell does until a time, with what they are displaced by in it.
+void deform(const CellMotion& motion, double time, const solvers::BondedParticles& problem,
+            linalg::Vector& u) {
+  const auto values = u.write_local();
+  for (std::size_t k = 0; k < problem.particles->positions.size(); ++k) {
+    const Vector3d& X = problem.particles->positions[k];
+    Eigen::Map<Vector3d>(&values[7 * k]) += motion.cell().affine(X, motion.at(time)) - X;
+  }
+}
+
 void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
                   const parallel::Communicator& comm, linalg::Vector& v) {
   const DistributedParticles& particles = *problem.particles;
@@ -344,6 +362,8 @@ make_particle_solver(const parallel::Communicator& comm, const Scene& scene, Dis
       make_particle_problem(comm, scene, std::move(bodies), obstacles), options_of(scene));
   linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
   set_displacement(scene, solver->problem(), comm, u);
+  if (solver->problem().cell_motion)
+    deform(*solver->problem().cell_motion, scene.time.t0, solver->problem(), u);
   if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);
   parallel::collectively(comm, [&] {
     if (solver->problem().move_prescribed) solver->problem().move_prescribed(scene.time.t0, u.write_local());

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
+#include <Eigen/LU>
 #include <fmt/format.h>
 
 #include "app/solvers/bonded_particles/contact_network.hpp"
@@ -15,6 +17,7 @@
 #include "recoil/io/block_layout.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/fragments.hpp"
+#include "recoil/solvers/bdem/cell_stress.hpp"
 
 namespace recoil::app {
 
@@ -30,6 +33,14 @@ constexpr const char* obstacle_head =
     "force_y,force_z,moment_x,moment_y,moment_z";
 constexpr const char* contact_head = "step,time,particle,other,gap,force,normal_x,normal_y,normal_z,x,y,z";
 constexpr const char* fragment_head = "step,time,fragment,first_particle,particles,mass,x,y,z,vx,vy,vz";
+
+std::string cell_stress_head() {
+  std::string head = "step,time,volume";
+  for (const char* quantity : {"H", "P", "sigma"})
+    for (const char i : {'x', 'y', 'z'})
+      for (const char j : {'x', 'y', 'z'}) head += fmt::format(",{}_{}{}", quantity, i, j);
+  return head;
+}
 
 Vector3d three_of(std::span<const double> values, std::size_t first) {
   return {values[first], values[first + 1], values[first + 2]};
@@ -82,6 +93,8 @@ void ParticleTables::begin(double last_time) const {
     if (!obstacles_.empty()) begin_table(folder_ / "obstacle_forces.csv", obstacle_head, last_time);
     if (particles_of(scene_).solver.writes_contacts)
       begin_table(folder_ / "contacts.csv", contact_head, last_time);
+    if (solver_.problem().cell_motion)
+      begin_table(folder_ / "cell_stress.csv", cell_stress_head(), last_time);
     if (solver_.problem().strength) begin_table(folder_ / "fragments.csv", fragment_head, last_time);
   });
   if (solver_.problem().strength && last_time < solver_.start_time()) add_fragments();
@@ -91,9 +104,23 @@ void ParticleTables::add_step() const {
   add_broken_bonds();
   if (!groups_.empty()) add_reactions();
   if (!obstacles_.empty()) add_obstacle_forces();
+  if (solver_.problem().cell_motion) add_cell_stress();
   const bool is_stored = run_options(scene_).stores(solver_.step()) || solver_.step() == scene_.time.steps;
   if (particles_of(scene_).solver.writes_contacts && is_stored) add_contacts();
   if (solver_.problem().strength && is_stored) add_fragments();
+}
+
+void ParticleTables::add_cell_stress() const {
+  using Matrix = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+  const solvers::BondedParticles& problem = solver_.problem();
+  const Eigen::Matrix3d sigma = solvers::cell_stress(problem, solver_.history().newest().u.local());
+  const Eigen::Matrix3d F = problem.cell_motion->now();
+  const Matrix rows[]{F - Eigen::Matrix3d::Identity(), F.determinant() * sigma * F.inverse().transpose(),
+                      sigma};
+  std::string text = fmt::format("{},{:.17g},{:.17g}", solver_.step(), solver_.time(),
+                                 std::abs(problem.cell_motion->cell().volume(F)));
+  for (const Matrix& row : rows) text += table_cells({row.data(), 9});
+  add("cell_stress.csv", text + "\n");
 }
 
 void ParticleTables::add_contacts() const {

@@ -155,11 +155,18 @@ void refuse_pairs_of_copies(const ExperimentScene& at, const ObjectiveSpec& obje
                 at.scene.file.string() + "); take homogenized_stress, or leave one of the two out");
 }
 
+void require_cell(const ExperimentScene& at, const ObjectiveSpec& objective) {
+  if (objective.type->asks != ObservableKind::cell_stress) return;
+  if (const char* reason = experiment_kind(at.scene).lacks_cell_stress(at.scene))
+    at.fail(objective.where, "type", objective.type->name + std::string(" ") + reason);
+}
+
 void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
   require_deformable(at, objective.bodies, objective.where.of("body"));
   check_times(at, objective);
   require_observables(at, objective);
   refuse_pairs_of_copies(at, objective);
+  require_cell(at, objective);
   objective.check(at);
 }
 
@@ -180,10 +187,13 @@ std::unique_ptr<ExperimentModel> create_on_mesh(const parallel::Communicator& co
 } // namespace
 
 ExperimentKind experiments_on_meshes() {
-  return {&elastodynamics, observables_on_meshes(), check_scene_of_mesh,
+  return {&elastodynamics,
+          observables_on_meshes(),
+          check_scene_of_mesh,
           [](const ExperimentScene& at, const ParameterSpec& parameter) {
             parameter.kind->row_for(parameter.per).check(at, parameter);
           },
+          [](const Scene& scene) { return elements_of(scene).periodic ? nullptr : lacks_cell; },
           create_on_mesh};
 }
 

@@ -20,11 +20,16 @@ struct ExperimentKind {
   /// Refuse what has no derivative, or does not fit the scene; the first adds warnings. @throws InputError.
   void (*check_scene)(const ExperimentScene& at, std::vector<std::string>& warnings);
   void (*check_parameter)(const ExperimentScene& at, const ParameterSpec& parameter);
+  /// Why a scene has no stress of a cell (ObservableKind::cell_stress); nullptr where it has.
+  const char* (*lacks_cell_stress)(const Scene& scene);
   /// Makes the model of an experiment, see ExperimentModel::create().
   std::unique_ptr<ExperimentModel> (*create)(const parallel::Communicator& comm, const Study& study,
                                              int experiment, LoadedScene loaded,
                                              const Interrupts& interrupts);
 };
+
+inline constexpr const char* lacks_cell =
+    "is that of a periodic cell: the scene needs boundary_conditions/periodic_boundary";
 
 /// The solvers whose scenes studies can have, in experiment_kinds.cpp: a list of its own, for which a program
 /// may have another one.

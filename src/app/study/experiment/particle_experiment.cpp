@@ -307,7 +307,16 @@ void ExperimentOnParticles::write_scene(const ParameterValues& values,
 } // namespace
 
 ExperimentKind experiments_on_particles() {
-  return {&bonded_particles, observables_on_particles(), check_particle_scene, check_particle_parameter,
+  return {&bonded_particles,
+          observables_on_particles(),
+          check_particle_scene,
+          check_particle_parameter,
+          [](const Scene& scene) -> const char* {
+            if (!particles_of(scene).periodic) return lacks_cell;
+            return scene.contact.enabled ? "of bonded particles is that of their bonds alone; set "
+                                           "contact/enabled to false in the scene"
+                                         : nullptr;
+          },
           [](const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
              const Interrupts& interrupts) -> std::unique_ptr<ExperimentModel> {
             return std::make_unique<ExperimentOnParticles>(comm, study, experiment, std::move(loaded),

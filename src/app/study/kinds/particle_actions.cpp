@@ -464,6 +464,10 @@ void check_bodies_of_particles(const ExperimentScene& at, const ParameterSpec& p
   require_deformable(at, parameter.bodies, parameter.where.of("body"));
   if (!parameter.regions.empty())
     at.fail(parameter.where, "region", "particles have no volume ids; say which `body` is meant");
+  if (parameter.per == Per::bond && particles_of(at.scene).periodic)
+    at.fail(parameter.where, "per",
+            "values of each bond are written to files of particles and bonds, which hold no cell (" +
+                particles_of(at.scene).periodic->where + "); write \"body\" or \"global\"");
   if (!is_per_place(parameter.per) || parameter.per == Per::bond) return;
   const bool of_bonds = holds(parameter.kind->per, Per::bond);
   at.fail(parameter.where, "per",

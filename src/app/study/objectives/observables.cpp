@@ -29,6 +29,8 @@ const char* name_of(ObservableKind kind) {
     return "forces of contact";
   case elastic_energy:
     return "the elastic energy";
+  case cell_stress:
+    return "the stress of a cell that repeats";
   case stress:
     return "the stress in elements";
   case rest_shape:

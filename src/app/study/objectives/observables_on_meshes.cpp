@@ -6,6 +6,7 @@
 #include "app/study/objectives/match_meshes.hpp"
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/periodic.hpp"
 #include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
 #include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/moments.hpp"
@@ -171,6 +172,11 @@ public:
     return objectives::observe_elastic_energy<dim>(region(bodies),
                                                    {problem_.elastic.begin(), problem_.elastic.end()});
   }
+  Made cell_stress() const override {
+    return objectives::observe_cell_stress<dim>(
+        discrete.space(), *problem_.periodic,
+        stored_energies(problem_, problem_.contact ? barrier_stiffness(discrete) : 0));
+  }
 
 private:
   using Contact = std::shared_ptr<potentials::ContactState<dim>>;
@@ -211,9 +217,9 @@ private:
 
 std::span<const ObservableKind> observables_on_meshes() {
   using enum ObservableKind;
-  static constexpr std::array all{points,     strain,        center_of_mass,   volume_moment,  field,
-                                  boundary,   support_force, contact_forces,   elastic_energy, stress,
-                                  rest_shape, surfaces,      elastic_constants};
+  static constexpr std::array all{points,   strain,        center_of_mass, volume_moment,    field,
+                                  boundary, support_force, contact_forces, elastic_energy,   cell_stress,
+                                  stress,   rest_shape,    surfaces,       elastic_constants};
   return all;
 }
 

@@ -432,6 +432,7 @@ public:
   Made elastic_energy(const Bodies& bodies) const override {
     return observe_bond_energy(problem_, flags_of(bodies));
   }
+  Made cell_stress() const override { return observe_cell_of_bonds(problem_); }
 
 private:
   /// Flags of some bodies by number, and their owned particles.
@@ -456,8 +457,8 @@ private:
 
 std::span<const ObservableKind> observables_on_particles() {
   using enum ObservableKind;
-  static constexpr std::array all{points, point_ids,     center_of_mass, volume_moment,
-                                  field,  support_force, contact_forces, elastic_energy};
+  static constexpr std::array all{points,        point_ids,      center_of_mass, volume_moment, field,
+                                  support_force, contact_forces, elastic_energy, cell_stress};
   return all;
 }
 

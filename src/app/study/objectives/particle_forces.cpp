@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "recoil/app/study/objectives/observables_on_particles.hpp"
 #include "recoil/objectives/forces.hpp"
@@ -26,6 +27,7 @@ struct SeenForces {
   std::unique_ptr<potentials::SphereBarrierPotential> barrier; ///< null without contact, as the next
   std::unique_ptr<potentials::SphereFrictionPotential> friction;
   std::unique_ptr<potentials::SphereDampingPotential> damping; ///< null without a restitution
+  std::unique_ptr<particles::CellMotion> cell;                 ///< null where nothing repeats
   double time = 0;
   std::vector<double> internal = {}; ///< at the start of the step
 
@@ -33,6 +35,10 @@ struct SeenForces {
   explicit SeenForces(const solvers::BondedParticles& problem, std::int32_t obstacle = -1)
       : problem(problem),
         bonds(std::make_unique<potentials::BondPotential>(*problem.particles, problem.bonds->material())) {
+    if (problem.cell_motion) {
+      cell = std::make_unique<particles::CellMotion>(*problem.cell_motion);
+      bonds->follow(*cell);
+    }
     if (!problem.contact) return;
     const potentials::SphereBarrierPotential& all = *problem.barrier;
     const potentials::SphereFrictionPotential& sliding = *problem.friction;
@@ -56,6 +62,7 @@ struct SeenForces {
   void enter_bonds(const ObservedState& state) {
     internal.assign(state.previous_internal.begin(), state.previous_internal.end());
     solvers::set_damage(*bonds, solvers::damage_of(problem, internal), problem.damage_width);
+    if (cell) cell->begin_step(state.time, state.record ? state.record->dt : 0);
   }
   /// How the forces of some potentials change with the internal variables, and the transpose. Collective.
   void add_internal_tangent(std::span<const double> u,
@@ -88,6 +95,7 @@ private:
     std::vector<double> integrity;
     for (LocalIndex bond = 0; bond < std::ssize(broken); ++bond) integrity.push_back(own.integrity(bond));
     solvers::set_internal(problem, state.previous_internal);
+    problem.begin_cell(state.time, state.record->dt);
     solvers::restore_contact(*problem.contact, *barrier, *friction, damping.get(), state.time,
                              state.record->dt, state.previous_u, state.u);
     for (LocalIndex bond = 0; bond < std::ssize(broken); ++bond)
@@ -266,6 +274,62 @@ private:
   std::vector<char> bodies_;
 };
 
+class StressOfCell final : public Observable<3> {
+public:
+  explicit StressOfCell(const solvers::BondedParticles& problem)
+      : Observable(*problem.particles->points->comm, 9, one_point(*problem.particles->points->comm)),
+        seen_(problem) {}
+
+  std::vector<objectives::Quantity> depends_on() const override {
+    std::vector<objectives::Quantity> all = seen_.bonds->quantities();
+    all.push_back(objectives::quantities::displacement);
+    if (seen_.problem.softens()) all.push_back(internal_variables);
+    return all;
+  }
+  bool depends_on_step() const override { return seen_.problem.softens(); }
+  bool has_tangent() const override { return false; }
+
+  std::vector<double> values(const ObservedState& state) override {
+    seen_.enter_bonds(state);
+    const DistributedParticles& particles = *seen_.problem.particles;
+    Matrix sum = Matrix::Zero();
+    for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond)
+      if (particles.owns(particles.bonds[bond]))
+        sum += seen_.bonds->pull_of(bond, state.u) * line_at_rest(bond).transpose() / volume();
+    comm().sum(std::span(sum.data(), 9));
+    return on_first(std::span<const double>(sum.data(), 9));
+  }
+  void add_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
+                    std::span<double>, parameters::PhysicalGradient<3>& g) override {
+    seen_.enter_bonds(state);
+    const std::vector<double> factors = on_all(y);
+    const Eigen::Map<const Matrix> Y(factors.data());
+    const DistributedParticles& particles = *seen_.problem.particles;
+    for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond) {
+      const Vector3d along = Y * line_at_rest(bond) / volume();
+      seen_.bonds->add_pull_product(bond, state.u, along, 1, du);
+      const auto [by_E, by_nu, by_integrity] = seen_.bonds->pull_by_constants(bond, state.u);
+      if (particles.owns(particles.bonds[bond])) {
+        g.numbers(potentials::young_modulus_of_bonds)[bond] += by_E.dot(along);
+        g.numbers(potentials::poisson_ratio_of_bonds)[bond] += by_nu.dot(along);
+      }
+      if (seen_.problem.softens())
+        g.numbers(internal_variables)[bond] += seen_.slope(bond) * by_integrity.dot(along);
+    }
+  }
+
+private:
+  using Matrix = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+  Vector3d line_at_rest(LocalIndex bond) const {
+    const DistributedParticles& particles = *seen_.problem.particles;
+    const auto& [a, b, id] = particles.bonds[bond];
+    return particles.positions[b] + seen_.bonds->period(bond) - particles.positions[a];
+  }
+  double volume() const { return std::abs(seen_.cell->cell().volume()); }
+
+  SeenForces seen_;
+};
+
 /// What bears `factor` times the forces of contact.
 objectives::Reaction<3> begin_reaction(const solvers::BondedParticles& problem, const Vector3d& direction,
                                        std::shared_ptr<SeenForces> seen, double factor) {
@@ -309,6 +373,10 @@ ParticleObservable observe_particle_contact(const solvers::BondedParticles& prob
 
 ParticleObservable observe_bond_energy(const solvers::BondedParticles& problem, std::vector<char> bodies) {
   return std::make_unique<EnergyOfBonds>(problem, std::move(bodies));
+}
+
+ParticleObservable observe_cell_of_bonds(const solvers::BondedParticles& problem) {
+  return std::make_unique<StressOfCell>(problem);
 }
 
 } // namespace recoil::app

@@ -35,4 +35,10 @@ ParticleObservable observe_particle_contact(const solvers::BondedParticles& prob
 /// they soften, on internal_variables. Not collective.
 ParticleObservable observe_bond_energy(const solvers::BondedParticles& problem, std::vector<char> bodies);
 
+/// The mean first Piola-Kirchhoff stress of a cell that repeats, 9 numbers row by row [Pa]: the derivative of
+/// the energy of bonds by its deformation over its volume at rest V, 1 / V sum f L', f the forces of bonds
+/// and L their lines at rest from end to end. Depends as observe_bond_energy(). Not collective. @pre there is
+/// a cell.
+ParticleObservable observe_cell_of_bonds(const solvers::BondedParticles& problem);
+
 } // namespace recoil::app

@@ -1,6 +1,5 @@
 #include "recoil/objectives/stress.hpp"
 
-#include "recoil/app/solvers/elastodynamics/periodic.hpp"
 #include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/objectives/observables_on_meshes.hpp"
 
@@ -146,24 +145,14 @@ public:
                                                     std::to_string(dim) + "D are 0 to " +
                                                     std::to_string(dim - 1));
   }
-  void check(const ExperimentScene& at) const override {
-    if (!elements_of(at.scene).periodic)
-      at.fail(where, "type",
-              "homogenized_stress is that of a periodic cell: the scene needs "
-              "boundary_conditions/periodic_boundary");
-  }
   template <int dim>
   auto make(const Observables<dim>& at) const {
-    DiscreteScene<dim>& discrete = app::elements_of(at);
-    const auto& problem = discrete.solver().problem();
-    auto stress = objectives::observe_cell_stress<dim>(
-        discrete.space(), *problem.periodic,
-        stored_energies(problem, problem.contact ? barrier_stiffness(discrete) : 0));
+    auto stress = at.cell_stress();
     const int entry = component_[0] * dim + component_[1];
     if (!value_) return objectives::make_component<dim>(type->name, std::move(stress), entry);
     return objectives::make_square<dim>(
         type->name, std::make_unique<Deviation<dim>>(std::move(stress), entry, *value_,
-                                                     sd_.value_or(discrete.scene().units.per("Pa"))));
+                                                     sd_.value_or(at.scene().units.per("Pa"))));
   }
 
 private:
@@ -209,10 +198,11 @@ std::vector<ObjectiveType> stress_objectives() {
                "P_ij, or ((P_ij - value) / sd)^2, P the macroscopic first Piola-Kirchhoff stress of a "
                "periodic cell: the derivative of its elastic energy and that of contact, per volume of the "
                "cell with its holes, by the macroscopic displacement gradient. Without contact it is the "
-               "mean of the stress. Friction and damping are not part of it.",
+               "mean of the stress; of bonded particles it is 1/V sum f L' over bonds, with the lines L of "
+               "their ends at rest. Friction and damping are not part of it.",
            .keys = {component_key, wanted_key, sd_key, time_key},
            .read = HomogenizedStress::read,
-           .asks = ObservableKind::stress}};
+           .asks = ObservableKind::cell_stress}};
 }
 
 } // namespace recoil::app

@@ -26,8 +26,9 @@ using OwnersOf = std::function<std::vector<int>(GlobalIndex, std::span<const Glo
 
 /// The bodies of a scene, distributed: to `owners`, if these are given and known, or to parts of about as
 /// many particles each. From `in_slices_from` particles on every rank makes a share of each lattice; other
-/// bodies, and all where there are fewer, are made by the first rank, which warns of large ones. The numbers
-/// of particles and bonds are those of pack_bodies() either way. `geometry` is of the first rank. Collective.
+/// bodies, all of a cell that repeats, and all where there are fewer, are made by the first rank, which warns
+/// of large ones. The numbers of particles and bonds are those of pack_bodies() either way. `geometry` is of
+/// the first rank. Collective.
 /// @throws InputError on every rank.
 particles::DistributedParticles distribute_bodies(const parallel::Communicator& comm, const Scene& scene,
                                                   const mesh::AssembledGeometry& geometry,

@@ -19,8 +19,9 @@ struct ParticleDistribution {
 /// particles that may be dealt out again their `rank`, and of bonds their stresses sigma and tau and whether
 /// they are broken. Where bonds can break, in addition, the fragment of each particle, 0 being the largest,
 /// and of bonds `broken_at`, the time [s], NaN while they hold, and `broken_by`: 0 not at all, 1 tension, 2
-/// shear. Of bonds that soften, `stress_ratio`, the largest so far, and `damage`, the share of their
-/// stiffness that they have lost.
+/// shear. Of a cell that repeats bonds have their `ends` and, of the second ones, the `shift` in cells; those
+/// across faces are drawn as points at their first ends. Of bonds that soften, `stress_ratio`, the largest so
+/// far, and `damage`, the share of their stiffness that they have lost.
 class ParticleOutput final : public RunOutput {
 public:
   /// All must outlive the output. With a `distribution` restart points have it, and `rank` of each particle.

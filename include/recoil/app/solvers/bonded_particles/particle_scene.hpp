@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include "recoil/app/scene/periodic_entry.hpp"
 #include "recoil/app/scene/scene.hpp"
 #include "recoil/particles/radius_distribution.hpp"
 #include "recoil/potentials/bonds/bond.hpp"
@@ -145,6 +146,7 @@ struct BondedScene : SolverSceneOf<BondedScene> {
   std::vector<PrescribedTurn> turns; ///< of the entries of `dirichlet_boundary`
   std::vector<ParticleForce> forces;
   std::vector<ServoEntry> servos;
+  std::optional<PeriodicEntry> periodic; ///< of a cell that repeats
   ParticleSolverSpec solver;
 
   std::vector<std::filesystem::path> files() const override;

@@ -18,6 +18,10 @@ namespace recoil::app {
 /// obstacle_forces.csv, with contact: of every step and obstacle, planes last, its mean displacement, and the
 /// force and the moment of particles on it, about the mean of its corners; of planes about the origin.
 ///
+/// cell_stress.csv, of a cell that repeats: of every step its volume, its displacement gradient H = F - I,
+/// its first Piola-Kirchhoff stress P = det F sigma F^-T and its Cauchy stress sigma [Pa]
+/// (solvers::cell_stress()).
+///
 /// contacts.csv, where the scene wants it: of every stored nominal step the pairs that press on each other.
 ///
 /// fragments.csv, where bonds can break: at the start, in every stored nominal step and in the last one the
@@ -41,6 +45,7 @@ private:
   void add_obstacle_forces() const;
   void add_fragments() const;
   void add_contacts() const;
+  void add_cell_stress() const;
   void add_of_rank(int rank, const char* table, const std::string& text) const;
   void add(const char* table, const std::string& rows) const;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recoil/app/run/law_constants.hpp"
+#include "recoil/app/scene/periodic_entry.hpp"
 #include "recoil/app/scene/scene.hpp"
 #include "recoil/potentials/laws/law.hpp"
 
@@ -85,16 +86,6 @@ struct StoredState {
   std::string where;
 
   std::filesystem::path trajectory() const { return run / "trajectory"; }
-};
-
-/// `boundary_conditions/periodic_boundary`: how a cell repeats, and its macroscopic displacement gradient.
-struct PeriodicEntry {
-  std::optional<std::vector<int>> axes;              ///< empty: all
-  std::vector<std::vector<double>> periods;          ///< [m], one per dimension; empty: those of the box
-  double tolerance = 1e-5;                           ///< over the diagonal of the bounding box
-  std::vector<std::vector<Expression>> macro_strain; ///< d u_i / d X_j, formulas of t; empty: zero
-  std::optional<std::vector<int>> prescribed;        ///< entries of it, row by row; empty: all
-  std::string where;
 };
 
 /// What scenes of finite elements hold beside what all scenes have.

@@ -30,6 +30,7 @@ enum class ObservableKind {
   support_force,
   contact_forces,
   elastic_energy,
+  cell_stress,
   stress,
   rest_shape,
   surfaces,
@@ -152,6 +153,8 @@ public:
   virtual Made contact_forces(const ContactForces&) const { lacks_observable(); }
   /// Elastic energy, one number [J].
   virtual Made elastic_energy(const Bodies&) const { lacks_observable(); }
+  /// The mean first Piola-Kirchhoff stress of a cell that repeats, dim x dim numbers row by row [Pa].
+  virtual Made cell_stress() const { lacks_observable(); }
 
 private:
   const parallel::Communicator& comm_;
