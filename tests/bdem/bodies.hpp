@@ -53,16 +53,17 @@ inline particles::ParticleSet block(int nx, int ny, int nz, double r) {
 }
 
 /// The particles of rank 0, distributed, to `owners` if they are given, with bonds of one material; their
-/// cell deforms as is said.
+/// cell deforms as is said, but for entries that are free.
 inline BondedParticles bonded(const parallel::Communicator& comm, const particles::ParticleSet& whole,
                               const Stuff& stuff, const std::vector<int>& owners = {},
-                              const std::function<Eigen::Matrix3d(double time)>& deformation = {}) {
+                              const std::function<Eigen::Matrix3d(double time)>& deformation = {},
+                              const std::vector<int>& free = {}) {
   BondedParticles problem;
   problem.particles = std::make_shared<const particles::DistributedParticles>(
       distribute(comm, comm.rank() == 0 ? whole : particles::ParticleSet{}, owners));
   const auto& particles = *problem.particles;
   if (deformation)
-    problem.cell_motion = std::make_unique<recoil::particles::CellMotion>(*particles.cell, deformation);
+    problem.cell_motion = std::make_unique<recoil::particles::CellMotion>(*particles.cell, deformation, free);
   const std::size_t num_bonds = particles.bonds.size();
   potentials::BondMaterial material{std::vector(num_bonds, stuff.E),
                                     std::vector(num_bonds, stuff.nu),

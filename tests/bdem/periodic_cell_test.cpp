@@ -1,3 +1,4 @@
+#include <Eigen/LU>
 #include <gtest/gtest.h>
 
 #include "bdem/bodies.hpp"
@@ -182,6 +183,57 @@ TEST(PeriodicCell, LatticesHaveTheStiffnessOfTheInfiniteOnes) {
     }
     RecordProperty(kind == LatticeKind::hcp ? "hcp" : "fcc", std::to_string(largest * 1e10) + "e-10");
     EXPECT_LT(largest, 1e-9);
+  }
+}
+
+/// Pulls along x, or shears, where all other entries of F are free.
+BondedParticlesSolver pulled(const parallel::Communicator& comm, const particles::ParticleSet& set, int entry,
+                             double strain) {
+  std::vector<int> free;
+  for (int k = 0; k < 9; ++k)
+    if (k != entry && 3 * (k % 3) + k / 3 != entry) free.push_back(k);
+  BondedParticles problem = bonded(
+      comm, set, {}, {},
+      [=](double time) -> Matrix3d {
+        Matrix3d F = Matrix3d::Identity();
+        F(entry / 3, entry % 3) += time / 2 * strain;
+        return F;
+      },
+      free);
+  pin(problem);
+  BondedParticlesOptions options = at_rest();
+  options.tolerance = 1e-12;
+  BondedParticlesSolver solver(std::move(problem), options);
+  run(solver, 2);
+  return solver;
+}
+
+TEST(PeriodicCell, FreeEntriesLeaveNoStress) {
+  const parallel::Communicator comm(MPI_COMM_WORLD), self(MPI_COMM_SELF);
+  const auto stress_of = [](const BondedParticlesSolver& solver) {
+    return cell_stress(solver.problem(), solver.history().newest().u.local());
+  };
+  const Stuff stuff;
+  const particles::Stiffness C = particles::effective_stiffness(LatticeKind::hcp, stuff.E, stuff.nu);
+  constexpr double h = 2e-5;
+  const double slope = (stress_of(pulled(comm, lattice(LatticeKind::hcp), 0, h))(0, 0) -
+                        stress_of(pulled(comm, lattice(LatticeKind::hcp), 0, -h))(0, 0)) /
+                       (2 * h);
+  EXPECT_NEAR(slope / particles::young_modulus(C, Vector3d::UnitX()), 1, 1e-8);
+  for (const int entry : {0, 1}) {
+    const BondedParticlesSolver one = pulled(comm, rough_cell(), entry, 0.02),
+                                other = pulled(self, rough_cell({0.013, 0.02, -0.007}), entry, 0.02);
+    const Matrix3d sigma = stress_of(one), F = one.problem().cell_motion->now();
+    const double scale = std::abs(sigma(entry / 3, entry % 3));
+    EXPECT_GT(scale, 1e3);
+    EXPECT_LT((sigma - stress_of(other)).norm(), 1e-8 * scale);
+    EXPECT_LT((F - other.problem().cell_motion->now()).norm(), 1e-9);
+    const Matrix3d P = F.determinant() * sigma * F.inverse().transpose();
+    for (int k = 0; k < 9; ++k)
+      if (k != entry && 3 * (k % 3) + k / 3 != entry) {
+        EXPECT_LT(std::abs(P(k / 3, k % 3) + P(k % 3, k / 3)), 1e-7 * scale) << entry << " " << k;
+        EXPECT_EQ(F(k / 3, k % 3), F(k % 3, k / 3));
+      }
   }
 }
 

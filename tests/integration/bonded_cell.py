@@ -98,6 +98,19 @@ def check_drawing(folder):
     runs.check(20 < across.sum() < len(ends) and np.linalg.norm(lines, axis=1).max() < 0.025, "%d of %d bonds lead across faces" % (across.sum(), len(ends)))
 
 
+def check_free(recoil):
+    """A pull along x, of which the other entries of H follow."""
+    scene = copy.deepcopy(PACKING)
+    scene["boundary_conditions"]["periodic_boundary"].update(fixed_macro_strain=[0], linear_displacement_offset=[["0.01*t", 0, 0], [0, 0, 0], [0, 0, 0]])
+    _, rows, _ = check(recoil, "pulled", scene)
+    H, P = tensor(rows, "H"), tensor(rows, "P")
+    # H_ij and H_ji are one unknown.
+    free = np.abs((P + P.transpose(0, 2, 1)).reshape(-1, 9)[:, 1:]).max() / P[-1, 0, 0]
+    runs.check(free < 1e-7 and P[-1, 0, 0] > 0, "pulled: stress where H is free %.2g of that along x" % free)
+    ratio = -H[-1, 1, 1] / H[-1, 0, 0]
+    runs.check(0 < ratio < 0.5 and np.array_equal(H, H.transpose(0, 2, 1)), "pulled: contracts by %.3f of its extension, and does not turn" % ratio)
+
+
 def check_file(recoil, folder):
     """The particles of the packing, moved, in a cell that is given: bonds are found, the stress is the same."""
     with h5py.File(os.path.join(folder, "trajectory", "mesh.h5")) as mesh:
@@ -172,7 +185,8 @@ def check_wrong(recoil):
             (offset, "linear_displacement_offset", "write it in `periodic_boundary`"),
             (boundary(linear_displacement_offset=[[0, 0], [0, 0]]), "3 rows of 3 numbers"),
             (boundary(linear_displacement_offset=[["-1.1*t", 0, 0], *zero[1:]]), "leaves the cell no volume at t = 1", "deform it less"),
-            (boundary(fixed_macro_strain=[0]), "fixed_macro_strain", "leave it out"),
+            (boundary(fixed_macro_strain=[0, 9]), "fixed_macro_strain", "0 to 8"),
+            (boundary(fixed_macro_strain=[0, 0]), "fixed_macro_strain", "names entry 0 twice"),
             (boundary(tolerance=1e-6), "tolerance", "is of nodes of meshes"),
             (boundary(correspondence=np.eye(3).tolist()), "`correspondence` is of particles from a file"),
             (body(packing="deposited"), "deposited between walls", "\"random\""),
@@ -183,10 +197,12 @@ def check_wrong(recoil):
             (lambda scene: scene.update(gravity=[0, 0, -9.81]), "nothing bears weight", "`gravity`"),
             (forces, "particle_forces", "no state at rest")):
         recoil.refuses(PACKING, change, *words)
+    recoil.refuses(moving("be_reflect"), boundary(fixed_macro_strain=[0]), "fixed_macro_strain", "have no inertia", "time/quasistatic")
 
 
 with runs.Recoil() as recoil:
     check_file(recoil, check_rest(recoil))
+    check_free(recoil)
     check(recoil, "be_reflect", moving("be_reflect"))
     check(recoil, "leapfrog", moving("leapfrog"))
     check_studies(recoil)

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -59,15 +60,28 @@ void require_wide(const PeriodicCell& cell, double reach, const std::string& whe
 
 /// The deformation of the cell in the step at hand. Who starts a step brings it up to date before all terms
 /// of the energy, which look at it. Where contact lets particles and obstacles go only a part of their way at
-/// once, so does the cell.
+/// once, so does the cell. Entries of F may be free: they stay what they are until forces are balanced.
 class CellMotion {
 public:
-  /// @param deformation F at a time [s].
-  CellMotion(PeriodicCell cell, std::function<Eigen::Matrix3d(double time)> deformation)
-      : cell_(std::move(cell)), deformation_(std::move(deformation)) {}
+  /// @param deformation F at a time [s]. @param free entries that it does not prescribe, row by row, 0 to 8.
+  CellMotion(PeriodicCell cell, std::function<Eigen::Matrix3d(double time)> deformation,
+             std::vector<int> free = {})
+      : cell_(std::move(cell)), deformation_(std::move(deformation)), free_(std::move(free)) {}
 
   const PeriodicCell& cell() const { return cell_; }
-  Eigen::Matrix3d at(double time) const { return deformation_(time); }
+  const std::vector<int>& free_entries() const { return free_; }
+  /// F at a time, with free entries as they were kept.
+  Eigen::Matrix3d at(double time) const {
+    Eigen::Matrix3d F = deformation_(time);
+    for (const int entry : free_) F(entry / 3, entry % 3) = kept_(entry / 3, entry % 3);
+    return F;
+  }
+  /// Changes F of the states that are looked at, where it is free.
+  void balance(const Eigen::Matrix3d& change) {
+    for (const int entry : free_) now_(entry / 3, entry % 3) += change(entry / 3, entry % 3);
+  }
+  /// Where free entries start the next steps from.
+  void keep(const Eigen::Matrix3d& F) { kept_ = F; }
   /// A step of length dt to `time` [s], at the end of which the cell is; of a state alone dt is 0.
   void begin_step(double time, double dt) {
     now_ = end_ = at(time);
@@ -82,6 +96,8 @@ public:
 private:
   PeriodicCell cell_;
   std::function<Eigen::Matrix3d(double time)> deformation_;
+  std::vector<int> free_;
+  Eigen::Matrix3d kept_ = Eigen::Matrix3d::Identity();
   Eigen::Matrix3d now_ = Eigen::Matrix3d::Identity(), start_ = now_, end_ = now_;
 };
 

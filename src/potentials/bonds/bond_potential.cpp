@@ -338,12 +338,11 @@ std::array<Eigen::Vector3d, 3> BondPotential::pull_by_constants(LocalIndex bond,
   return pulls;
 }
 
-void BondPotential::add_pull_product(LocalIndex bond, std::span<const double> u, const Eigen::Vector3d& along,
-                                     double factor, std::span<double> y) const {
+Eigen::Matrix<double, 12, 3> BondPotential::pull_gradient_of(LocalIndex bond,
+                                                             std::span<const double> u) const {
   const BondAt ends = Places(*this, u, At::end)(bond);
   const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
-  add_to_owned_ends(ends.hessian(d).middleCols<3>(6) * along, particles_->bonds[bond],
-                    particles_->points->num_owned, factor, y);
+  return ends.hessian(d).middleCols<3>(6);
 }
 
 std::array<double, 2> BondPotential::energy_by_moduli(LocalIndex bond, std::span<const double> u) const {

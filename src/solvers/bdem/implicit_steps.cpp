@@ -533,6 +533,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   }
   velocity(from.u, step.u, dt, step.v);
   close(from, before, dt, step);
+  if (problem_.cell_motion) step.F = problem_.cell_motion->now();
   if (problem_.softens()) soften(from, time, step);
   step.done = true;
   return step;

@@ -10,6 +10,7 @@
 
 #include "recoil/geometry/rotation_vector.hpp"
 #include "recoil/solvers/bdem/critical_time_step.hpp"
+#include "solvers/bdem/free_cell.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
 namespace recoil::solvers {
@@ -237,10 +238,9 @@ void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, new
   position_ = x;
   columns_.clear();
   if (problem_.servo) problem_.servo->add_columns(linalg::Vector(problem_.particles->tangents), columns_);
-  for (linalg::Vector& column : columns_) {
-    column.scale(std::sqrt(factor_of(*problem_.barrier)));
-    clear_prescribed(column.write_owned());
-  }
+  for (linalg::Vector& column : columns_) column.scale(std::sqrt(factor_of(*problem_.barrier)));
+  add_columns_of_cell(problem_, x.local(), linalg::Vector(problem_.particles->tangents), columns_);
+  for (linalg::Vector& column : columns_) clear_prescribed(column.write_owned());
   renew_solver();
 }
 

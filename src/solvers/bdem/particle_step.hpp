@@ -14,7 +14,8 @@ struct ParticleStep {
   bool breaks_suddenly = false; ///< not done, since more bonds break in a pass than were allowed
   std::string failure;
   linalg::Vector u, v;
-  std::vector<double> internal; ///< of bonds that soften, as in softening.hpp
+  Eigen::Matrix3d F = Eigen::Matrix3d::Identity(); ///< of the cell at u
+  std::vector<double> internal;                    ///< of bonds that soften, as in softening.hpp
   std::vector<BrokenBond> broken;
   std::vector<double> reactions; ///< BondedParticlesSolver::reactions()
   ParticleLedger ledger;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "recoil/base/error.hpp"
+#include "solvers/bdem/free_cell.hpp"
 
 namespace recoil::solvers {
 
@@ -49,6 +50,12 @@ void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double 
       *contact, *barrier, restitution, std::span(mass).first(particles->num_owned()));
   damping = of_damping.get();
   terms.push_back(std::move(of_damping));
+}
+
+void BondedParticles::update(std::span<const double> u) const {
+  if (servo) servo->balance(u);
+  balance_cell(*this, u);
+  for (const auto& term : terms) term->update(u);
 }
 
 void BondedParticles::begin_contact(double time, double dt, std::span<const double> u) const {

@@ -33,6 +33,8 @@ constexpr double much_of_collision = 1e-6;
 
 /// In restart data: how far a plane that holds a force has gone.
 std::string servo_entry(std::size_t plane) { return fmt::format("servo_way_{}", plane); }
+/// The same of an entry of the deformation of the cell that is free.
+std::string cell_entry(int entry) { return fmt::format("cell_F_{}", entry); }
 
 } // namespace
 
@@ -122,7 +124,8 @@ struct BondedParticlesSolver::Implementation {
   EnergyWatch watch;
   std::vector<BrokenBond> broken_in_step;
   std::vector<double> reactions_of_step;
-  std::vector<double> servo_ways; ///< at the newest state
+  std::vector<double> servo_ways; ///< at the newest state, as the next
+  Eigen::Matrix3d cell_F = Eigen::Matrix3d::Identity();
 };
 
 /// Gives bonds back what they were at the newest state.
@@ -345,6 +348,8 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.history.push(0, u, v, sound_internal(self.problem));
   set_internal(self.problem, self.history.newest().internal);
   std::ranges::fill(self.servo_ways, 0.0);
+  self.cell_F.setIdentity();
+  if (self.problem.cell_motion) self.problem.cell_motion->keep(self.cell_F);
   if (self.problem.servo) self.problem.servo->put(self.servo_ways);
   self.problem.begin_contact(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.implicit_steps.contact_energy(u));
@@ -357,11 +362,13 @@ void BondedParticlesSolver::Implementation::take_parts(int parts, bool last_try,
   stepping::State from = history.newest();
   ParticleLedger before = ledger;
   if (problem.servo) problem.servo->put(servo_ways);
+  if (problem.cell_motion) problem.cell_motion->keep(cell_F);
   for (int part = 0; part < parts; ++part) {
     states.push_back(take(from, before, end_of_part(part, parts), options.dt / parts, last_try));
     const ParticleStep& taken = states.back();
     if (!taken.done) return;
     if (problem.servo) problem.servo->put(problem.servo->ways());
+    if (problem.cell_motion) problem.cell_motion->keep(taken.F);
     from.u.copy_from(taken.u);
     from.v.copy_from(taken.v);
     from.internal = taken.internal;
@@ -402,6 +409,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     return outcome;
   }
   if (self.problem.servo) self.servo_ways = self.problem.servo->ways();
+  self.cell_F = states.back().F;
   const int parts = int(states.size());
   self.newton_of_step = newton_iterations() - newton_before;
   self.passes_of_step = breaking_passes() - passes_before;
@@ -424,6 +432,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     broken += broken_now;
     self.num_broken += broken_now;
     if (record.completes_nominal) ++self.step;
+    if (self.problem.cell_motion) self.problem.cell_motion->keep(state.F);
     self.problem.begin_cell(record.time, record.dt);
     on_state(record, state.u, state.v);
   }
@@ -539,6 +548,9 @@ stepping::RestartData BondedParticlesSolver::restart_data() const {
   stepping::add_ledger(ledger(), data.entries);
   for (std::size_t k = 0; k < implementation_->servo_ways.size(); ++k)
     data.entries.push_back({servo_entry(k), implementation_->servo_ways[k]});
+  if (problem().cell_motion)
+    for (const int entry : problem().cell_motion->free_entries())
+      data.entries.push_back({cell_entry(entry), implementation_->cell_F(entry / 3, entry % 3)});
   return data;
 }
 
@@ -553,6 +565,11 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   for (std::size_t k = 0; k < self.servo_ways.size(); ++k)
     self.servo_ways[k] = stepping::value_of<double>(data.entries, servo_entry(k));
   if (self.problem.servo) self.problem.servo->put(self.servo_ways);
+  if (self.problem.cell_motion) {
+    for (const int entry : self.problem.cell_motion->free_entries())
+      self.cell_F(entry / 3, entry % 3) = stepping::value_of<double>(data.entries, cell_entry(entry));
+    self.problem.cell_motion->keep(self.cell_F);
+  }
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);

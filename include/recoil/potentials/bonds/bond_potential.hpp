@@ -135,9 +135,8 @@ public:
   Eigen::Vector3d pull_of(LocalIndex bond, std::span<const double> u) const;
   /// Its derivatives by E, nu and the integrity.
   std::array<Eigen::Vector3d, 3> pull_by_constants(LocalIndex bond, std::span<const double> u) const;
-  /// y += factor * (d pull / du)' along, on owned entries.
-  void add_pull_product(LocalIndex bond, std::span<const double> u, const Eigen::Vector3d& along,
-                        double factor, std::span<double> y) const;
+  /// Its gradient by the unknowns of its ends, a column per component; rows 6 to 8 are those by p_b.
+  Eigen::Matrix<double, 12, 3> pull_gradient_of(LocalIndex bond, std::span<const double> u) const;
   /// The stiffness that it has left.
   BondStiffness acting_stiffness(LocalIndex bond) const;
   /// The derivatives of acting_stiffness() by E, nu and the integrity.

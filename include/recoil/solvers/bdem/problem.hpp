@@ -96,12 +96,9 @@ struct BondedParticles {
                    potentials::FrictionCoefficients coefficients, double rolling, double eps_v,
                    double restitution = 1);
 
-  /// Finds what touches at u, on a way that contact covers, with planes that hold a force where they do.
-  /// Collective.
-  void update(std::span<const double> u) const {
-    if (servo) servo->balance(u);
-    for (const auto& term : terms) term->update(u);
-  }
+  /// Finds what touches at u, on a way that contact covers, with planes that hold a force where they do, and
+  /// free entries of the deformation of the cell where its stress vanishes. Collective.
+  void update(std::span<const double> u) const;
   /// Starts a step of length dt to `time` [s] from u (owned particles, 7 numbers each): contact forgets
   /// earlier pairs, and friction and damping take their frames and normal forces there. Nothing without
   /// contact. Collective.

@@ -47,14 +47,16 @@ void check_bodies(const PeriodicEntry& entry, const Scene& scene) {
   }
 }
 
-/// Keys of cells of finite elements alone.
-void check_keys(const Item& conditions) {
+void check_keys(const Item& conditions, const Scene& scene) {
   const Item boundary = conditions["periodic_boundary"];
   const Item strain = boundary.is_list() ? conditions : boundary;
-  if (strain.has("fixed_macro_strain"))
+  if (strain.has("fixed_macro_strain") && scene.time.kind != TimeKind::quasistatic)
+    strain["fixed_macro_strain"].fail("leaves entries of the deformation to the forces, and they have no "
+                                      "inertia; leave it out, or set time/quasistatic to true");
+  if (strain.has("fixed_macro_strain") && scene.contact.enabled)
     strain["fixed_macro_strain"].fail(
-        "is of finite elements; all entries of `linear_displacement_offset` are "
-        "prescribed to bonded particles, leave it out");
+        "balances bonds alone, and particles touch across faces; leave it out, or "
+        "set contact/enabled to false");
   if (boundary.is_object() && boundary.has("tolerance"))
     boundary["tolerance"].fail("is of nodes of meshes, and particles have no partners; leave it out");
 }
@@ -86,7 +88,7 @@ void build_cell(const Item& root, Scene& scene) {
   std::optional<PeriodicEntry>& entry = particles_of(scene).periodic;
   entry = read_periodic(root);
   if (!entry) return;
-  check_keys(root["boundary_conditions"]);
+  check_keys(root["boundary_conditions"], scene);
   check_fit(*entry, 3);
   check_bodies(*entry, scene);
   check_loads(*entry, scene);

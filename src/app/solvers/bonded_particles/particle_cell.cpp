@@ -21,6 +21,14 @@ Eigen::Matrix3d deformation_at(const PeriodicEntry& entry, double time) {
   return F;
 }
 
+std::vector<int> free_entries(const PeriodicEntry& entry) {
+  std::vector<int> free;
+  for (int number = 0; number < 9 && entry.prescribed; ++number)
+    if (entry.repeats_along(number % 3) && std::ranges::count(*entry.prescribed, number) == 0)
+      free.push_back(number);
+  return free;
+}
+
 std::optional<PeriodicCell> cell_of(const Scene& scene, const mesh::AssembledGeometry& geometry) {
   const std::optional<PeriodicEntry>& entry = particles_of(scene).periodic;
   if (!entry) return {};

@@ -234,10 +234,10 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     if (!std::isnan(own.poisson_ratio)) bonds.poisson_ratio[bond] = own.poisson_ratio;
   }
   if (particles.cell)
-    problem.cell_motion =
-        std::make_unique<CellMotion>(*particles.cell, [entry = &*particles_of(scene).periodic](double time) {
-          return deformation_at(*entry, time);
-        });
+    problem.cell_motion = std::make_unique<CellMotion>(
+        *particles.cell,
+        [entry = &*particles_of(scene).periodic](double time) { return deformation_at(*entry, time); },
+        free_entries(*particles_of(scene).periodic));
   problem.set_bonds(std::make_unique<potentials::BondPotential>(particles, std::move(bonds)));
   for (std::size_t k = 0; k < particles.ids.size(); ++k)
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *

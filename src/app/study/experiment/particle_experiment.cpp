@@ -206,6 +206,11 @@ void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) 
     at.fail(at.experiment.where, "scene",
             scene.file.string() + " has boundary_conditions/servo_planes, whose ways are not differentiated; "
                                   "prescribe them by `obstacle_displacements`");
+  if (particles_of(scene).periodic && particles_of(scene).periodic->prescribed)
+    at.fail(at.experiment.where, "scene",
+            scene.file.string() +
+                " has a cell with `fixed_macro_strain`, whose free entries have no derivative; "
+                "leave it out");
   if (corrodes(scene))
     at.fail(at.experiment.where, "scene",
             scene.file.string() + " has a material with `stress_corrosion`, which has no derivative: bonds "

@@ -307,7 +307,8 @@ public:
     const DistributedParticles& particles = *seen_.problem.particles;
     for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond) {
       const Vector3d along = Y * line_at_rest(bond) / volume();
-      seen_.bonds->add_pull_product(bond, state.u, along, 1, du);
+      potentials::add_to_owned_ends(seen_.bonds->pull_gradient_of(bond, state.u) * along,
+                                    particles.bonds[bond], particles.num_owned(), 1, du);
       const auto [by_E, by_nu, by_integrity] = seen_.bonds->pull_by_constants(bond, state.u);
       if (particles.owns(particles.bonds[bond])) {
         g.numbers(potentials::young_modulus_of_bonds)[bond] += by_E.dot(along);

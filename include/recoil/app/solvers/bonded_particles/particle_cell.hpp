@@ -14,6 +14,9 @@ bool pins_particle(const Scene& scene);
 /// F = I + H at a time [s], H the `linear_displacement_offset`. @throws InputError where det F <= 0.
 Eigen::Matrix3d deformation_at(const PeriodicEntry& entry, double time);
 
+/// Entries of F that `fixed_macro_strain` does not name, 3 i + j, of columns that repeat.
+std::vector<int> free_entries(const PeriodicEntry& entry);
+
 /// The cell of a scene that has one: the box around its packed bodies, or what `correspondence` says, with
 /// the corner at the origin. Serial, on the rank that holds the meshes. @throws InputError for packed bodies
 /// that do not fill it from face to face along edges that repeat.
