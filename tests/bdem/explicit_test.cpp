@@ -65,7 +65,7 @@ void expect_gradient_of_energy(const parallel::Communicator& comm, bool mixed, b
     const Vector before = rough_state(particles, 0.7);
     problem.bond_damping->begin_step({0, h, 1, before.local()});
     problem.bond_damping->add_gradient(u.local(), 1, g.write_owned());
-    loop.begin_damping(before.local(), h);
+    loop.begin_damping(before.local(), Eigen::Matrix3d::Identity(), h);
   }
   std::vector<double> forces(6 * particles.ids.size());
   EXPECT_TRUE(loop.forces(u.local(), forces).empty());

@@ -208,8 +208,11 @@ ExperimentOnDiscs::observed_at(const app::ParameterValues& values) const {
 
 app::ExperimentKind experiments_on_discs() {
   return {
-      &disc_kind, observable_kinds, [](const app::ExperimentScene&, std::vector<std::string>&) {},
+      &disc_kind,
+      observable_kinds,
+      [](const app::ExperimentScene&, std::vector<std::string>&) {},
       check_parameter,
+      nullptr,
       [](const parallel::Communicator& comm, const app::Study& study, int experiment, app::LoadedScene loaded,
          const app::Interrupts& interrupts) -> std::unique_ptr<app::ExperimentModel> {
         return std::make_unique<ExperimentOnDiscs>(comm, study, experiment, std::move(loaded), interrupts);
