@@ -34,8 +34,8 @@ private:
   static PetscErrorCode multiply(Mat shell, Vec x, Vec y);
 
   MatHandle matrix_;
-  int size_ = 0;               ///< of blocks
-  PetscObjectState state_ = 0; ///< of matrix_ when its values were taken
+  int size_ = 0;                                    ///< of blocks
+  PetscObjectState state_ = 0;                      ///< of matrix_ when its values were taken
   Mat diagonal_ = nullptr, off_diagonal_ = nullptr; ///< parts of matrix_; no second one on one rank
   const PetscInt* rows_ = nullptr;                  ///< of diagonal_
   std::vector<PetscInt> starts_;  ///< of block rows among columns_; the first block is the diagonal one
