@@ -225,7 +225,7 @@ bool BondedParticlesSolver::Implementation::may_take_breaks() const {
                        options.integrator == ParticleIntegrator::mid_reflectT;
   return options.sudden_breaking == SuddenBreaking::impacts && is_ours && problem.contact &&
          problem.strength && !problem.softens() &&
-         options.dt <= BondedParticlesOptions::longest_impact_step * critical_time_step(problem);
+         options.dt <= BondedParticlesOptions::longest_impact_step * undamped_time_step(problem);
 }
 
 /// Whether a step after this one is leapfrog's if it breaks bonds. Where bodies move, what breaks them is

@@ -35,4 +35,8 @@ double contact_time_step(const BondedParticles& problem);
 /// it is stable whatever they do. Collective.
 double critical_time_step(const BondedParticles& problem);
 
+/// critical_time_step() if no bond were damped: what tells waves that steps resolve from those that they do
+/// not. Collective.
+double undamped_time_step(const BondedParticles& problem);
+
 } // namespace recoil::solvers

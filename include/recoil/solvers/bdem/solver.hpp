@@ -34,8 +34,8 @@ struct BondedParticlesOptions : stepping::TimeOptions {
   /// taken as `sudden_breaking` says.
   double max_broken_share = 1;
   SuddenBreaking sudden_breaking = SuddenBreaking::impacts;
-  /// Up to this time step, in critical ones, leapfrog takes impacts unasked: there one of its steps costs
-  /// less than a quiet implicit one (docs/bonded_particles.md, Impacts).
+  /// Up to this time step, in critical ones without damping of bonds, leapfrog takes impacts unasked: there
+  /// one of its steps costs less than a quiet implicit one (docs/bonded_particles.md, Impacts).
   static constexpr double longest_impact_step = 50;
   /// Most solves of a step with the frames and normal forces of friction taken where the last one ended,
   /// until none moves anything by more than `tolerance`; -1: as many as that takes.

@@ -72,9 +72,9 @@ constexpr Key particles[] = {
          "`\"leapfrog\"`: where more than `max_broken_share` of all bonds breaks at once, leapfrog with the "
          "same law of contact, until a step breaks no more than that and an implicit one would lose next to "
          "no energy. `\"impacts\"`: of `be_reflect` and `mid_reflectT` with contact, brittle bonds and steps "
-         "of at most 50 critical ones, leapfrog where any bond breaks in a step that begins with more "
-         "kinetic "
-         "than elastic energy; else as `\"shorter_steps\"` (docs/bonded_particles.md, Impacts)."},
+         "of at most 50 critical ones, of bonds without their damping, leapfrog where any bond breaks in a "
+         "step that begins with more kinetic than elastic energy; else as `\"shorter_steps\"` "
+         "(docs/bonded_particles.md, Impacts)."},
     {.pattern = "/solver/bonded_particles/explicit_share",
      .member = &bound<&BondedScene::solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},
