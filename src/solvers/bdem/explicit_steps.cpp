@@ -237,13 +237,11 @@ Vector ExplicitSteps::before_drift(const Vector& u, double h) const {
   return before;
 }
 
-void ExplicitSteps::add_damping_gradient(const Vector& u, const Vector& v, double time, double dt,
-                                         std::span<double> g) {
+void ExplicitSteps::add_damping_gradient(const Vector& u, const Vector& v, double time, std::span<double> g) {
   if (!problem_.bond_damping) return;
-  const double h = dt / num_sub_steps(dt);
   take_velocities(u, v);
-  const Vector before = before_drift(u, h);
-  problem_.bond_damping->begin_step({time, h, 1, before.local()});
+  const Vector before = before_drift(u, sub_step_);
+  problem_.bond_damping->begin_step({time, sub_step_, 1, before.local()});
   problem_.bond_damping->add_gradient(u.local(), 1, g);
 }
 
@@ -295,7 +293,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
                                               const std::function<bool()>& interrupted) {
   Outcome outcome;
   const int count = refinement * num_sub_steps(dt);
-  const double h = dt / count;
+  const double h = sub_step_ = dt / count;
   bonds_.refresh();
   take_velocities(u, v);
   if (contact_) contact_->begin_step(time, dt, u);

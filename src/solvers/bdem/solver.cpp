@@ -191,7 +191,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
   std::vector<double> gradient(step.v.owned().size(), 0.0);
   problem.bonds->take_at(potentials::BondPotential::At::end);
   problem.bonds->add_gradient(step.u.local(), 1, gradient);
-  explicit_steps->add_damping_gradient(step.u, step.v, time, dt, gradient);
+  explicit_steps->add_damping_gradient(step.u, step.v, time, gradient);
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
