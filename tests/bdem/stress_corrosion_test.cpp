@@ -125,6 +125,8 @@ TEST(StressCorrosion, OfABondUnderConstantLoadTakesTheTimeOfTheIntegral) {
         EXPECT_NEAR(ledger.external_work, ledger.elastic + ledger.broken + ledger.dissipated_integrator,
                     1e-8 * ledger.external_work);
         EXPECT_EQ(ledger.elastic, 0) << "the only bond has broken";
+        for (const BrokenBond& broken : solver.broken_in_step())
+          EXPECT_NEAR(broken.sigma, strength_of_bond, 1e-8 * strength_of_bond) << "of the section that broke";
         if (parts != 200 || by_moment > 0) continue;
         found.push_back(time);
         closed.push_back(expected);

@@ -316,7 +316,7 @@ void BondedParticlesSolver::Implementation::corrode(const stepping::State& from,
                                                     ParticleStep& step) {
   const auto u = step.u.local();
   ShrunkSections sections = shrunk_sections(problem, from.internal, u, dt);
-  const auto broken = break_by_tension(problem, sections.failed, u, time);
+  const auto broken = break_corroded(problem, sections.failed, u, time);
   step.broken.insert(step.broken.end(), broken.begin(), broken.end());
   step.internal = std::move(sections.shares);
   set_internal(problem, step.internal);
