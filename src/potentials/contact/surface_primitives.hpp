@@ -41,7 +41,8 @@ struct PrimitiveItems {
 };
 
 /// Boxes around the boxes of their vertices. Where the surface has `sieve_from` obstacle vertices or more,
-/// primitives of obstacles that no primitive of a body can meet, on any rank, are left out.
+/// primitives of obstacles that no primitive of a body can meet, on any rank, are left out, at the cost of a
+/// question to a hierarchy of boxes each.
 /// @param sets which are filled; others stay empty. Collective.
 template <int dim>
 PrimitiveItems<dim> find_items(const surface::Surface<dim>& surface, std::span<const int> sets,
