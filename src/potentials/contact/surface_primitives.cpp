@@ -93,7 +93,7 @@ template <int dim>
 PrimitiveItems<dim> find_items(const surface::Surface<dim>& surface, std::span<const int> sets,
                                const std::vector<collide::Box<dim>>& vertex_boxes, GlobalIndex sieve_from) {
   PrimitiveItems<dim> items;
-  if (surface.num_obstacle_vertices_global() < sieve_from) {
+  if (surface.num_vertices_beside_bodies() < sieve_from) {
     const auto any = [](bool, const collide::Box<dim>&) { return true; };
     for (const int set : sets) add_items<dim>(surface, set, vertex_boxes, any, items.sets[set], nullptr);
     return items;
