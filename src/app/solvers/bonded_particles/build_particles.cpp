@@ -433,6 +433,24 @@ void check_integrator(const Item& root, Scene& scene) {
        "friction that is smoothed; that of \"leapfrog\" is not");
 }
 
+/// Grains that flow though they are deposited at rest.
+void check_deposits(const Item& root, Scene& scene) {
+  if (!scene.contact.enabled || is_explicit(scene) || scene.contact.friction_iterations != 1) return;
+  auto body = particles_of(scene).bodies.begin();
+  for (const Item& entry : root["geometry"].items()) {
+    if (!entry["enabled"].flag() || entry["is_obstacle"].flag()) continue;
+    const bool is_loose = body->packing == Packing::deposited && !body->bonded;
+    ++body;
+    if (!is_loose) continue;
+    scene.warnings.push_back(
+        entry["particles"]["packing"].where() +
+        ": contact begins without forces, and friction is that of the normal forces at the start of a "
+        "step: grains flow while these build up. Set solver/contact/friction_iterations to -1, which takes "
+        "those at its end, or, for gradients, take shorter steps (docs/bonded_particles.md, Deposited "
+        "packings)");
+  }
+}
+
 /// Ids that nothing of a body or obstacle uses.
 void check_selections(const Item& entry) {
   const bool is_obstacle = entry["is_obstacle"].flag();
@@ -495,6 +513,7 @@ void build_particles(const Item& root, Scene& scene) {
   check_corrosion(root, scene);
   check_breaking(root, scene);
   check_integrator(root, scene);
+  check_deposits(root, scene);
   check_sudden_breaking(root, scene);
   check_servos(root, scene);
 }
