@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace recoil::solvers {
 
 using Eigen::Vector3d;
+using potentials::PairSpring;
+using potentials::SpherePair;
 using potentials::SphereTouch;
 
 namespace {
@@ -45,6 +48,12 @@ void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u
   pressing_work_ = friction_work_ = dissipation_ = damping_dissipation_ = deepest_ = 0;
   on_prescribed_.assign(6 * std::size_t(problem_.particles->num_owned()), 0.0);
   impulses_.clear();
+  springs_.clear();
+  sprung_.clear();
+  springs_between_ = nullptr;
+  spring_energy_at_start_ = 0;
+  for (const potentials::ContactSpring& spring : problem_.friction->springs_at_start())
+    spring_energy_at_start_ += PairSpring{Vector3d(spring.stretch.data()), spring.stiffness}.energy();
   pairs_.begin_step(time, dt, u.owned());
 }
 
@@ -58,6 +67,7 @@ void ExplicitContact::add_forces(const linalg::Vector& u, double share, std::spa
   pairs_.move_obstacles(share);
   pairs_.cover(u.owned());
   pairs_.update(u.owned());
+  damping_impulses_.clear();
   std::vector<double> values(3 * std::size_t(pairs_.spheres()->size()), 0.0);
   for (const SphereTouch& touch : pairs_.touching()) {
     const Vector3d f = force(touch) * touch.normal;
@@ -169,16 +179,84 @@ double ExplicitContact::change_velocities(std::span<const double> impulses, std:
   return change;
 }
 
-/// Impulse [N s] and angular impulse [N m s] of friction on the first side of a contact, whose normal force
-/// has given `normal_impulse` and whose busier sphere is in `contacts` of them.
-std::array<Vector3d, 2> ExplicitContact::friction_impulse(const SphereTouch& touch, const Slip& at,
-                                                          double normal_impulse, double contacts) const {
+std::vector<SpherePair> ExplicitContact::touching_pairs() const {
+  std::vector<SpherePair> pairs;
+  for (const SphereTouch& touch : pairs_.touching()) pairs.push_back(touch.pair);
+  return pairs;
+}
+
+/// Of the pairs that touch now, from those of before, which after a search may be on other ranks.
+void ExplicitContact::find_springs() {
+  std::vector<SpherePair> pairs = touching_pairs();
+  if (springs_between_ != pairs_.spheres()) {
+    const auto owned = springs_between_ ? springs() : problem_.friction->springs_at_start();
+    springs_between_ = pairs_.spheres();
+    springs_ = potentials::springs_for_pairs(pairs_, *springs_between_, pairs, owned);
+  } else if (!std::ranges::equal(pairs, sprung_, {}, key_of, key_of)) {
+    std::map<PairKey, PairSpring> before;
+    for (std::size_t k = 0; k < sprung_.size(); ++k) before.emplace(key_of(sprung_[k]), springs_[k]);
+    springs_.clear();
+    for (const SpherePair& pair : pairs) springs_.push_back(before[key_of(pair)]);
+  }
+  sprung_ = std::move(pairs);
+}
+
+void ExplicitContact::stretch_springs(double duration, std::span<const double> v) {
+  if (!problem_.friction->has_springs()) return;
+  find_springs();
+  const std::vector<SphereTouch>& touching = pairs_.touching();
+  for (std::size_t k = 0; k < touching.size(); ++k)
+    springs_[k] = potentials::carried_over(springs_[k], touching[k].normal,
+                                           problem_.friction->spring_stiffness(touching[k]));
+  if (duration == 0 || !problem_.particles->points->comm->any(!touching.empty())) return;
+  gather_inertia();
+  const std::vector<double> speeds = pairs_.spheres()->gather(v, 6);
+  for (std::size_t k = 0; k < touching.size(); ++k) {
+    const SpherePair& pair = touching[k].pair;
+    const Vector3d spin = three(std::span<const double>(speeds), 6 * std::size_t(pair.a) + 3),
+                   other =
+                       pair.b < 0
+                           ? obstacle_spin(touching[k])
+                           : Vector3d(three(std::span<const double>(speeds), 6 * std::size_t(pair.b) + 3)),
+                   n = touching[k].normal;
+    const Eigen::AngleAxisd turn(duration * n.dot(spin + other) / 2, n);
+    springs_[k].stretch = turn * springs_[k].stretch + duration * slip_of(touching[k], speeds).slip;
+  }
+}
+
+std::vector<potentials::ContactSpring> ExplicitContact::springs() const {
+  return potentials::springs_for_owners(pairs_, *springs_between_, sprung_, springs_);
+}
+
+double ExplicitContact::spring_energy() const {
+  double sum = 0;
+  for (const PairSpring& spring : springs_) sum += spring.energy();
+  return sum;
+}
+
+/// Yields where the whole normal force, damping included, cannot bear it.
+Vector3d ExplicitContact::spring_impulse(std::size_t k, double coefficient, double duration) {
+  PairSpring& spring = springs_[k];
+  const double damping = damping_impulses_.empty() ? 0 : damping_impulses_[k] / duration,
+               most = coefficient * std::max(0.0, force(pairs_.touching()[k]) + damping);
+  spring.stretch = potentials::within_reach(spring.stretch, most / spring.stiffness);
+  return -duration * spring.stiffness * spring.stretch;
+}
+
+/// Impulse [N s] and angular impulse [N m s] of friction for `duration` on the first side of the k-th
+/// contact, whose busier sphere is in `contacts` of them.
+std::array<Vector3d, 2> ExplicitContact::friction_impulse(std::size_t k, const Slip& at, double duration,
+                                                          double contacts) {
+  const SphereTouch& touch = pairs_.touching()[k];
   const potentials::FrictionCoefficients& mu = problem_.friction->coefficients();
   const potentials::Spheres& spheres = *pairs_.spheres();
-  const double coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
+  const double normal_impulse = duration * force(touch),
+               coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
                r_a = spheres[touch.pair.a].radius,
                radius = touch.pair.b < 0 ? r_a : (r_a + spheres[touch.pair.b].radius) / 2;
-  return {braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
+  return {problem_.friction->has_springs()
+              ? spring_impulse(k, coefficient, duration)
+              : braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
           braking(at.roll, at.by_moment, contacts, problem_.friction->rolling() * normal_impulse * radius)};
 }
 
@@ -190,14 +268,14 @@ void ExplicitContact::apply_friction(double duration, std::span<double> v) {
   const std::vector<double> speeds = spheres.gather(v, 6), counts = contacts_of_spheres();
   double by_obstacles = 0;
   std::vector<double> impulses(speeds.size(), 0.0), owned(v.size(), 0.0);
-  for (const SphereTouch& touch : pairs_.touching()) {
-    const double normal_impulse = duration * force(touch);
-    if (normal_impulse == 0) continue;
+  for (std::size_t k = 0; k < pairs_.touching().size(); ++k) {
+    const SphereTouch& touch = pairs_.touching()[k];
+    if (force(touch) == 0) continue;
     const std::size_t a = touch.pair.a, b = touch.pair.b;
     const bool is_pair = touch.pair.b >= 0;
     const Slip at = slip_of(touch, speeds);
     const auto [j, m] =
-        friction_impulse(touch, at, normal_impulse, is_pair ? std::max(counts[a], counts[b]) : counts[a]);
+        friction_impulse(k, at, duration, is_pair ? std::max(counts[a], counts[b]) : counts[a]);
     three(std::span(impulses), 6 * a) += j;
     three(std::span(impulses), 6 * a + 3) += at.arm_a.cross(j) + m;
     if (is_pair) {
@@ -248,13 +326,15 @@ void ExplicitContact::apply_damping(double duration, std::span<const double> v_a
   std::vector<double> mean(v.size());
   for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = (v_at_start[i] + v[i]) / 2;
   const std::vector<double> speeds = spheres.gather(mean, 6);
+  damping_impulses_.clear();
   std::vector<double> impulses(speeds.size(), 0.0), owned(v.size(), 0.0);
   double by_obstacles = 0;
   const auto held = potentials::energies_of_touches(pairs_, *problem_.barrier);
   auto next = held.begin();
   for (const SphereTouch& touch : pairs_.touching()) {
-    const Vector3d j =
-        damping_impulse(touch, (next++)->energy, duration, approach_of(touch, speeds)) * touch.normal;
+    damping_impulses_.push_back(
+        damping_impulse(touch, (next++)->energy, duration, approach_of(touch, speeds)));
+    const Vector3d j = damping_impulses_.back() * touch.normal;
     three(std::span(impulses), 6 * std::size_t(touch.pair.a)) += j;
     if (touch.pair.b >= 0)
       three(std::span(impulses), 6 * std::size_t(touch.pair.b)) -= j;

@@ -125,8 +125,9 @@ ExplicitSteps::Vector6 ExplicitSteps::tangent_force(std::span<const double> forc
   return result;
 }
 
-/// With obstacles at `share` of their motion in the step.
-void ExplicitSteps::find_forces(const Vector& u, double time, double share, Outcome& outcome) {
+/// After a drift of this duration, with obstacles at `share` of their motion in the step.
+void ExplicitSteps::find_forces(const Vector& u, double time, double drifted, double share,
+                                Outcome& outcome) {
   const PhaseScope phase(Phase::assembly);
   const std::span<const LocalIndex> broken = bonds_.forces(u.local(), force_);
   if (!broken.empty()) {
@@ -136,6 +137,7 @@ void ExplicitSteps::find_forces(const Vector& u, double time, double share, Outc
   if (contact_) {
     const PhaseScope contact(Phase::contact);
     contact_->add_forces(u, share, std::span(force_).first(v_.size()));
+    contact_->stretch_springs(drifted, v_);
   }
   if (!problem_.add_loads) return;
   std::ranges::fill(load_, 0.0);
@@ -298,7 +300,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
   take_velocities(u, v);
   if (contact_) contact_->begin_step(time, dt, u);
   if (problem_.bond_damping) bonds_.begin_damping(before_drift(u, h).local(), h);
-  find_forces(u, time - dt, 0, outcome);
+  find_forces(u, time - dt, 0, 0, outcome);
   outcome.bond_work += h * h / 8 * squared_forces(u);
   outcome.external_work -= prescribed_kinetic_energy();
   for (int s = 1; s <= count; ++s) {
@@ -316,7 +318,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
       return outcome;
     }
     u.update_ghosts();
-    find_forces(u, end, double(s) / count, outcome);
+    find_forces(u, end, h, double(s) / count, outcome);
   }
   kick(h / 2, 0, u, outcome);
   outcome.bond_work -= h * h / 8 * squared_forces(u);

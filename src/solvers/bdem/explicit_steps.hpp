@@ -66,7 +66,7 @@ private:
 
   void take_velocities(const linalg::Vector& u, const linalg::Vector& v);
   void give_velocities(const linalg::Vector& u, linalg::Vector& v) const;
-  void find_forces(const linalg::Vector& u, double time, double share, Outcome& outcome);
+  void find_forces(const linalg::Vector& u, double time, double drifted, double share, Outcome& outcome);
   void kick(double before, double after, const linalg::Vector& u, Outcome& outcome);
   void kick(Constrained& at, double before, double after, const linalg::Vector& u, Outcome& outcome);
   void touch(double before, double after, const std::vector<double>& v_before, Outcome& outcome);

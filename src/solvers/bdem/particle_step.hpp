@@ -14,7 +14,9 @@ struct ParticleStep {
   bool breaks_suddenly = false; ///< not done, since more bonds break in a pass than were allowed
   std::string failure;
   linalg::Vector u, v;
-  std::vector<double> internal; ///< of bonds that soften, as in softening.hpp
+  std::vector<double>
+      internal;                ///< of bonds that soften, as in softening.hpp; then `springs`, once it is done
+  std::vector<double> springs; ///< of contacts, as springs_of() has them
   std::vector<BrokenBond> broken;
   std::vector<double> reactions; ///< BondedParticlesSolver::reactions()
   ParticleLedger ledger;

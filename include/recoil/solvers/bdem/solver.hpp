@@ -60,7 +60,7 @@ struct BrokenBond {
 /// Newton's method.
 struct ParticleLedger {
   double kinetic = 0, elastic = 0;
-  double barrier = 0;       ///< of contact: of the barrier, or of leapfrog's penalty
+  double barrier = 0;       ///< of contact: of its law, and of the springs along contacts
   double external_work = 0; ///< of gravity, loads and of what moves prescribed particles and obstacles
   double broken = 0;        ///< elastic energy of bonds when they broke, or that they lost as they softened
   double dissipated_friction = 0;
@@ -88,7 +88,8 @@ struct ParticleLedger {
 /// optimization]: every step minimises an incremental potential over positions and orientations, then breaks
 /// the bonds that are overstressed and solves again, until none is. Bonds that soften do so once, after the
 /// step. States u have 7 numbers a particle and v 6: v in m/s and r times the angular velocity in the
-/// particle's own axes. Their internal variables are those of bonds that soften (softening.hpp). All members
+/// particle's own axes. Their internal variables are those of bonds that soften and the springs of contacts
+/// (softening.hpp). All members
 /// are collective.
 class BondedParticlesSolver final : public stepping::Solver {
 public:
