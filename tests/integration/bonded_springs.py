@@ -1,6 +1,7 @@
 """Mindlin's springs along the contacts of grains: a load that is held between plates, a sheared box continued to the same bits and on other ranks;
 then wrong scenes with place and cure."""
 import copy
+import csv
 import os
 
 import numpy as np
@@ -30,8 +31,14 @@ def gripped(recoil):
         file.write("x,y,z,radius\n0,0,0,%g\n" % R)
     text = scene([{"name": "ball", "particles": {"file": "ball.csv"}, "point_selection": 5}, plane("base", 2, -1, R + DHAT),
                   plane("platen", 2, 1, R + DHAT, surface_selection=3)], 0.02, 120)
+    text["output"]["contacts"] = True
     text["boundary_conditions"] = {"servo_planes": {"id": 3, "force": 1, "max_speed": 0.1}, "particle_forces": {"id": 5, "value": ["0.6*min(max(t - 0.5, 0), 1)", 0, 0]}}
     return text
+
+
+def table(folder, name):
+    with open(os.path.join(folder, name)) as file:
+        return list(csv.DictReader(file))
 
 
 def check_load(recoil):
@@ -41,6 +48,8 @@ def check_load(recoil):
     way, late = (runs.state(folder, step, "displacement")[0, 0] for step in (120, 80))
     runs.check(abs(way / expected - 1) < 0.01 and abs(way - late) < 1e-5 * way,
                "a ball between plates moves by %.4f of F/(2 8 G* a), and by %.2g of it in the last 40 steps" % (way / expected, abs(way / late - 1)))
+    pulls = [(float(row["tangential_x"]), float(row["tangential_z"])) for row in table(folder, "contacts.csv") if row["step"] == "120"]
+    runs.check(len(pulls) == 2 and np.allclose(pulls, [[-0.3, 0]] * 2, atol=1e-4), "each plate pulls with half of it: %s" % pulls)
     smoothed = gripped(recoil)
     smoothed["solver"]["bonded_particles"]["tangential_law"] = "coulomb"
     folder = recoil.simulate(1, recoil.write_scene("smoothed", smoothed), "smoothed")
@@ -58,6 +67,7 @@ def sheared(integrator, steps=16, dt=2e-3, **keys):
             geometry.append(plane("side %d%s" % (axis, "ab"[side > 0]), axis, side, (half if axis < 2 else height / 2) + DHAT / 2))
     geometry[-1]["surface_selection"] = 7
     text = scene(geometry, dt, steps, integrator=integrator, **keys)
+    text["output"]["contacts"] = True
     text["boundary_conditions"] = {"obstacle_displacements": [{"id": 7, "value": ["0.05*t", 0, "-0.02*t"]}]}
     return text
 
@@ -69,7 +79,7 @@ def text_of(folder, name):
 
 def same_bits(a, b):
     return all(np.array_equal(runs.state(a, field=f), runs.state(b, field=f)) for f in ("u", "v", "springs", "tangential_springs")) and \
-        text_of(a, "ledger.csv") == text_of(b, "ledger.csv")
+        all(text_of(a, name) == text_of(b, name) for name in ("ledger.csv", "contacts.csv") if os.path.exists(os.path.join(a, name)))
 
 
 def check_box(recoil):
@@ -90,6 +100,14 @@ def check_box(recoil):
         off = runs.difference(runs.state(other), runs.state(whole))
         energies = max(abs(ledger(other)[name][-1] / rows[name][-1] - 1) for name in ("barrier", "dissipated_friction"))
         runs.check(off < 1e-5 and energies < 1e-3, "%s: on two ranks to %.2g, energies to %.2g" % (integrator, off, energies))
+        bears = np.array([[float(row["force"])] + [float(row["tangential_" + c]) for c in "xyz"] + [float(row["normal_" + c]) for c in "xyz"]
+                          for row in table(whole, "contacts.csv") if row["step"] == "16"])
+        share = np.linalg.norm(bears[:, 1:4], axis=1) / (0.4 * bears[:, 0])
+        off = np.abs((bears[:, 1:4] * bears[:, 4:7]).sum(axis=1)).max() / bears[:, 0].max()
+        # Implicit steps have N of their start.
+        most, bound = (share.max(), 1 + 1e-6) if integrator == "leapfrog" else (np.quantile(share, 0.9), 1.2)
+        runs.check(0.3 < share.mean() and most < bound and off < 1e-2,
+                   "%s: springs bear %.2f of mu N on average, nine of ten at most %.4f, along contacts to %.2g" % (integrator, share.mean(), np.quantile(share, 0.9), off))
         moved = recoil.path(integrator + " goes on")
         recoil.run(3, "simulate", path, "-o", moved, "-q", "--steps", 6)
         recoil.run(2, "simulate", "--restart", moved, "-q")
@@ -113,6 +131,29 @@ def check_repartition(recoil):
     times = runs.summary(folder)["repartitions"]
     off = runs.difference(runs.state(folder), runs.state(recoil.simulate(1, path, "dealt on one")))
     runs.check(same_bits(parts, folder) and off < 1e-5 and times > 1, "dealt out again %d times: the same bits, and as on one rank to %.2g" % (times, off))
+
+
+def colliding(**keys):
+    """Two bonded blocks that break, or soften, as they hit each other."""
+    blocks = [{"name": name, "generator": {"type": "box", "size": [0.02] * 3, "divisions": 1}, "transformation": {"translation": [0.003 * i, 0, 0.0212 * i]},
+               "particles": {"radius": 0.002}} for i, name in enumerate(("lower", "upper"))]
+    text = scene(blocks + [plane("floor", 2, -1, 0.0102)], 2e-4, 24, **keys)
+    text["materials"].update(E=1e7, tensile_strength=2e4, shear_strength=2e4)
+    text["initial_conditions"] = {"velocity": [{"body": "upper", "value": [2, 0, -4]}]}
+    return text
+
+
+def check_blocks(recoil):
+    """Springs beside what bonds keep, and steps that leapfrog takes over."""
+    for name, keys in (("blocks that soften", {"damage_width": 0.1}), ("blocks that break", {})):
+        path = recoil.write_scene("blocks", colliding(**keys))
+        whole, parts = recoil.simulate(1, path, name), recoil.path(name + " in parts")
+        recoil.run(1, "simulate", path, "-o", parts, "-q", "--steps", 17)
+        recoil.run(1, "simulate", "--restart", parts, "-q")
+        broken, explicit = ledger(whole)["broken_bonds"][-1], runs.summary(whole).get("steps_of_leapfrog", 0)
+        off = runs.difference(runs.state(recoil.simulate(3, path, name + " on three")), runs.state(whole))
+        runs.check(same_bits(parts, whole) and broken > 100 and (explicit > 0) == (not keys) and off < 1e-5,
+                   "%s: %d bonds, %d steps of leapfrog, continued to the same bits, on three ranks to %.2g" % (name, broken, explicit, off))
 
 
 def check_wrong(recoil):
@@ -148,4 +189,5 @@ with runs.Recoil() as recoil:
     check_load(recoil)
     check_box(recoil)
     check_repartition(recoil)
+    check_blocks(recoil)
     check_wrong(recoil)

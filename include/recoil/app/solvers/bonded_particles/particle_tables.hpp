@@ -18,7 +18,8 @@ namespace recoil::app {
 /// obstacle_forces.csv, with contact: of every step and obstacle, planes last, its mean displacement, and the
 /// force and the moment of particles on it, about the mean of its corners; of planes about the origin.
 ///
-/// contacts.csv, where the scene wants it: of every stored nominal step the pairs that press on each other.
+/// contacts.csv, where the scene wants it: of every stored nominal step the pairs that press on each other,
+/// with the forces of their springs if they have any.
 ///
 /// fragments.csv, where bonds can break: at the start, in every stored nominal step and in the last one the
 /// fragments of more than one particle, largest first, then a row with fragment -1 for all single particles.
@@ -36,6 +37,7 @@ public:
   void add_step() const;
 
 private:
+  bool has_springs() const { return solver_.problem().friction && solver_.problem().friction->has_springs(); }
   void add_broken_bonds() const;
   void add_reactions() const;
   void add_obstacle_forces() const;
