@@ -202,7 +202,7 @@ void ExplicitContact::find_springs() {
 }
 
 void ExplicitContact::stretch_springs(double duration, std::span<const double> v) {
-  if (!problem_.friction->has_springs()) return;
+  if (!problem_.has_springs()) return;
   find_springs();
   const std::vector<SphereTouch>& touching = pairs_.touching();
   for (std::size_t k = 0; k < touching.size(); ++k)
@@ -254,9 +254,8 @@ std::array<Vector3d, 2> ExplicitContact::friction_impulse(std::size_t k, const S
                coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
                r_a = spheres[touch.pair.a].radius,
                radius = touch.pair.b < 0 ? r_a : (r_a + spheres[touch.pair.b].radius) / 2;
-  return {problem_.friction->has_springs()
-              ? spring_impulse(k, coefficient, duration)
-              : braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
+  return {problem_.has_springs() ? spring_impulse(k, coefficient, duration)
+                                 : braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
           braking(at.roll, at.by_moment, contacts, problem_.friction->rolling() * normal_impulse * radius)};
 }
 

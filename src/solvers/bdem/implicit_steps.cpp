@@ -401,10 +401,9 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
   std::array<double, 6> sums{work, lost, broken, friction_loss, damping_loss, bond_loss};
   way.layout().comm->sum(sums);
   ParticleLedger& after = step.ledger;
-  const bool has_springs = problem_.friction && problem_.friction->has_springs();
-  const double of_springs = has_springs ? problem_.friction->stored_energy() : 0;
+  const double of_springs = problem_.has_springs() ? problem_.friction->stored_energy() : 0;
   after = measure(problem_, step.u, step.v, contact_energy(step.u) + of_springs);
-  if (has_springs) step.springs = potentials::packed(problem_.friction->springs_at_end());
+  if (problem_.has_springs()) step.springs = potentials::packed(problem_.friction->springs_at_end());
   const double released =
       before.elastic - way.layout().comm->sum(problem_.bonds->stored_energy(from.u.local()));
   after.external_work = before.external_work + sums[0];

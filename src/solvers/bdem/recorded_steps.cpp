@@ -40,7 +40,7 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
     throw InputError("<sudden_breaking>",
                      "gradients with a restitution need \"shorter_steps\", since steps of leapfrog have no "
                      "adjoint, and time steps that resolve collisions");
-  if (problem.friction && problem.friction->has_springs())
+  if (problem.has_springs())
     throw InputError("<tangential_law>",
                      "\"mindlin\" has no derivative; take \"coulomb\", whose friction has one");
   if (problem.corrodes())

@@ -64,8 +64,7 @@ void set_internal(const BondedParticles& problem, std::span<const double> intern
   set_damage(*problem.bonds, kappa, problem.damage_width);
   if (problem.softens() && problem.contact)
     std::ranges::copy(of_bonds.subspan(kappa.size()), problem.contact->bond_distances().begin());
-  if (problem.friction && problem.friction->has_springs())
-    problem.friction->set_springs_at_start(potentials::unpacked(springs));
+  if (problem.has_springs()) problem.friction->set_springs_at_start(potentials::unpacked(springs));
 }
 
 parameters::PhysicalDirection<3> internal_direction(const BondedParticles& problem,

@@ -56,8 +56,7 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("<integrator>",
                        "\"del_exact\" has no damping of bonds; take \"be_reflect\", \"mid_reflectT\" or "
                        "\"leapfrog\", or leave out `damping_time`");
-    if (problem.friction && problem.friction->has_springs() &&
-        options.contact_law != potentials::ContactLaw::hertz)
+    if (problem.has_springs() && options.contact_law != potentials::ContactLaw::hertz)
       throw InputError("<tangential_law>",
                        "\"mindlin\" takes its stiffness from the contacts of Hertz' law; write "
                        "\"contact_law\": \"hertz\", or \"coulomb\" here");
@@ -184,7 +183,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
       outcome.dissipated_friction, outcome.dissipated_damping, outcome.dissipated_bonds};
   step.u.layout().comm->sum(sums);
   double spring_energy = 0, spring_change = 0;
-  if (problem.friction && problem.friction->has_springs()) {
+  if (problem.has_springs()) {
     step.springs = potentials::packed(explicit_steps->contact()->springs());
     spring_energy = explicit_steps->contact()->spring_energy();
     spring_change = step.u.layout().comm->sum(explicit_steps->contact()->spring_energy_change());

@@ -20,8 +20,8 @@ struct PairSpring {
 
 /// The spring of a pair that now has the normal n and the stiffness k: in the plane of the contact, as long
 /// as it was. Where k has grown it keeps its force, the area that came to the contact being free of stress;
-/// where k has fallen it keeps its stretch, and what the area bore is lost [Thornton, Cummins, Cleary 2013,
-/// Powder Technology 233, section 2; Walton 1987]. Either way its energy does not grow.
+/// where k has fallen it keeps its stretch, and what the area bore is lost [Walton 1987; Thornton, Cummins,
+/// Cleary 2013, Powder Technology 233]. Either way its energy does not grow.
 PairSpring carried_over(const PairSpring& spring, const Eigen::Vector3d& n, double k);
 
 /// Friction in the terms of geometry::friction_f0 as a spring that yields where it is stretched by eta:

@@ -30,7 +30,7 @@ namespace {
 /// The springs of pairs as the last step has left them; without a force where friction has none. Collective.
 std::vector<potentials::PairSpring> springs_of(const solvers::BondedParticles& problem,
                                                const std::vector<potentials::SphereTouch>& touches) {
-  if (!problem.friction->has_springs()) return std::vector<potentials::PairSpring>(touches.size());
+  if (!problem.has_springs()) return std::vector<potentials::PairSpring>(touches.size());
   std::vector<potentials::SpherePair> pairs;
   for (const potentials::SphereTouch& touch : touches) pairs.push_back(touch.pair);
   return potentials::springs_for_pairs(*problem.contact, *problem.contact->spheres(), pairs,

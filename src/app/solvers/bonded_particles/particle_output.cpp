@@ -115,7 +115,7 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
       section_share_.push_back(solver_->history().newest().internal[bond]);
     fields.push_back({"section_share", 1, &bonds_, section_share_, io::Centre::cell, true});
   }
-  if (has_springs())
+  if (solver_->problem().has_springs())
     springs_.add(nodes_, particles(),
                  solvers::springs_of(solver_->problem(), solver_->history().newest().internal), fields);
   return fields;
@@ -141,7 +141,7 @@ void ParticleOutput::restore(const FieldReader& read) {
 
 std::vector<double> ParticleOutput::internal(const FieldReader& read) const {
   std::vector<double> all = internal_of_bonds(read);
-  if (!has_springs()) return all;
+  if (!solver_->problem().has_springs()) return all;
   const std::vector<double> springs = SpringFields::read(read, nodes_);
   all.insert(all.end(), springs.begin(), springs.end());
   return all;

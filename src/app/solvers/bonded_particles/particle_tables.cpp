@@ -82,8 +82,8 @@ void ParticleTables::begin(double last_time) const {
     if (!groups_.empty()) begin_table(folder_ / "reactions.csv", reaction_head, last_time);
     if (!obstacles_.empty()) begin_table(folder_ / "obstacle_forces.csv", obstacle_head, last_time);
     if (particles_of(scene_).solver.writes_contacts)
-      begin_table(folder_ / "contacts.csv", contact_head + (has_springs() ? spring_head : std::string()),
-                  last_time);
+      begin_table(folder_ / "contacts.csv",
+                  contact_head + (solver_.problem().has_springs() ? spring_head : std::string()), last_time);
     if (solver_.problem().strength) begin_table(folder_ / "fragments.csv", fragment_head, last_time);
   });
   if (solver_.problem().strength && last_time < solver_.start_time()) add_fragments();
@@ -106,7 +106,7 @@ void ParticleTables::add_contacts() const {
         fmt::format("{},{:.17g},{},{},{:.9g},{:.9g}{}{}{}\n", solver_.step(), solver_.time(), row.a,
                     row.b >= 0 ? std::to_string(row.b) : quoted_cell(obstacles_[row.body - first_obstacle]),
                     row.gap, row.force, table_cells(row.normal), table_cells(row.place),
-                    has_springs() ? table_cells(row.tangential) : "");
+                    solver_.problem().has_springs() ? table_cells(row.tangential) : "");
   for (int rank = 0; rank < comm_.size(); ++rank) add_of_rank(rank, "contacts.csv", text);
 }
 

@@ -43,9 +43,6 @@ public:
 private:
   const particles::DistributedParticles& particles() const { return *solver_->problem().particles; }
 
-  bool has_springs() const {
-    return solver_->problem().friction && solver_->problem().friction->has_springs();
-  }
   std::vector<double> internal_of_bonds(const FieldReader& read) const;
   /// Takes over the bonds that broke in the step that the solver has just taken, or is in.
   void record_breaks();

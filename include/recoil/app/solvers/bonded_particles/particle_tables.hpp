@@ -37,7 +37,6 @@ public:
   void add_step() const;
 
 private:
-  bool has_springs() const { return solver_.problem().friction && solver_.problem().friction->has_springs(); }
   void add_broken_bonds() const;
   void add_reactions() const;
   void add_obstacle_forces() const;
