@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
 namespace recoil::solvers {
 
@@ -135,16 +135,24 @@ struct ExplicitContact::Slip {
   double by_force, by_moment; ///< [1/kg], [1/(kg m^2)]
 };
 
+/// From the centres to the contact: both sides act in one point between them, obstacles on the surface of the
+/// sphere.
+std::array<Vector3d, 2> ExplicitContact::arms_of(const SphereTouch& touch) const {
+  const bool is_pair = touch.pair.b >= 0;
+  const double r_a = (*gathered_for_)[touch.pair.a].radius,
+               r_b = is_pair ? (*gathered_for_)[touch.pair.b].radius : 0;
+  const Vector3d arm = -(is_pair ? touch.length / (r_a + r_b) : 1) * r_a * touch.normal;
+  return {arm, arm + touch.length * touch.normal};
+}
+
 ExplicitContact::Slip ExplicitContact::slip_of(const SphereTouch& touch,
                                                std::span<const double> speeds) const {
   const std::size_t a = touch.pair.a, b = touch.pair.b;
   const bool is_pair = touch.pair.b >= 0;
-  const double r_a = (*gathered_for_)[touch.pair.a].radius,
-               r_b = is_pair ? (*gathered_for_)[touch.pair.b].radius : 0;
   Slip at;
-  // Both act in one point between the centres, and obstacles on the surface of the sphere.
-  at.arm_a = -(is_pair ? touch.length / (r_a + r_b) : 1) * r_a * touch.normal;
-  at.arm_b = at.arm_a + touch.length * touch.normal;
+  const auto arms = arms_of(touch);
+  at.arm_a = arms[0];
+  at.arm_b = arms[1];
   at.roll = three(speeds, 6 * a + 3);
   at.slip = three(speeds, 6 * a) + at.roll.cross(at.arm_a);
   at.by_moment = inverse_[2 * a + 1];
@@ -162,6 +170,11 @@ ExplicitContact::Slip ExplicitContact::slip_of(const SphereTouch& touch,
   at.slip -= touch.normal * touch.normal.dot(at.slip);
   at.roll -= touch.normal * touch.normal.dot(at.roll);
   return at;
+}
+
+ExplicitContact::Slip ExplicitContact::without_slip(const SphereTouch& touch) const {
+  const auto arms = arms_of(touch);
+  return {Vector3d::Zero(), Vector3d::Zero(), arms[0], arms[1], 0, 0};
 }
 
 /// Returns what the kinetic energy grows by, less the work of prescribed particles.
@@ -193,10 +206,15 @@ void ExplicitContact::find_springs() {
     springs_between_ = pairs_.spheres();
     springs_ = potentials::springs_for_pairs(pairs_, *springs_between_, pairs, owned);
   } else if (!std::ranges::equal(pairs, sprung_, {}, key_of, key_of)) {
-    std::map<PairKey, PairSpring> before;
-    for (std::size_t k = 0; k < sprung_.size(); ++k) before.emplace(key_of(sprung_[k]), springs_[k]);
+    std::vector<std::pair<PairKey, PairSpring>> before;
+    for (std::size_t k = 0; k < sprung_.size(); ++k) before.emplace_back(key_of(sprung_[k]), springs_[k]);
+    std::ranges::sort(before, {}, &std::pair<PairKey, PairSpring>::first);
     springs_.clear();
-    for (const SpherePair& pair : pairs) springs_.push_back(before[key_of(pair)]);
+    for (const SpherePair& pair : pairs) {
+      const auto at =
+          std::ranges::lower_bound(before, key_of(pair), {}, &std::pair<PairKey, PairSpring>::first);
+      springs_.push_back(at != before.end() && at->first == key_of(pair) ? at->second : PairSpring{});
+    }
   }
   sprung_ = std::move(pairs);
 }
@@ -219,8 +237,10 @@ void ExplicitContact::stretch_springs(double duration, std::span<const double> v
                            ? obstacle_spin(touching[k])
                            : Vector3d(three(std::span<const double>(speeds), 6 * std::size_t(pair.b) + 3)),
                    n = touching[k].normal;
-    const Eigen::AngleAxisd turn(duration * n.dot(spin + other) / 2, n);
-    springs_[k].stretch = turn * springs_[k].stretch + duration * slip_of(touching[k], speeds).slip;
+    Vector3d& stretch = springs_[k].stretch; // at right angles to n
+    const double turn = duration * n.dot(spin + other) / 2;
+    stretch = std::cos(turn) * stretch + std::sin(turn) * n.cross(stretch) +
+              duration * slip_of(touching[k], speeds).slip;
   }
 }
 
@@ -264,15 +284,18 @@ void ExplicitContact::apply_friction(double duration, std::span<double> v) {
     return;
   gather_inertia();
   const potentials::Spheres& spheres = *pairs_.spheres();
-  const std::vector<double> speeds = spheres.gather(v, 6), counts = contacts_of_spheres();
+  // Springs need neither speeds nor what else a sphere touches.
+  const bool brakes = !problem_.has_springs() || problem_.friction->rolling() > 0;
+  const std::vector<double> speeds = brakes ? spheres.gather(v, 6) : std::vector<double>(),
+                            counts = brakes ? contacts_of_spheres() : std::vector(spheres.size(), 1.0);
   double by_obstacles = 0;
-  std::vector<double> impulses(speeds.size(), 0.0), owned(v.size(), 0.0);
+  std::vector<double> impulses(6 * std::size_t(spheres.size()), 0.0), owned(v.size(), 0.0);
   for (std::size_t k = 0; k < pairs_.touching().size(); ++k) {
     const SphereTouch& touch = pairs_.touching()[k];
     if (force(touch) == 0) continue;
     const std::size_t a = touch.pair.a, b = touch.pair.b;
     const bool is_pair = touch.pair.b >= 0;
-    const Slip at = slip_of(touch, speeds);
+    const Slip at = brakes ? slip_of(touch, speeds) : without_slip(touch);
     const auto [j, m] =
         friction_impulse(k, at, duration, is_pair ? std::max(counts[a], counts[b]) : counts[a]);
     three(std::span(impulses), 6 * a) += j;

@@ -76,6 +76,8 @@ private:
   void gather_inertia();
   std::vector<double> contacts_of_spheres() const;
   struct Slip;
+  std::array<Eigen::Vector3d, 2> arms_of(const potentials::SphereTouch& touch) const;
+  Slip without_slip(const potentials::SphereTouch& touch) const;
   Slip slip_of(const potentials::SphereTouch& touch, std::span<const double> speeds) const;
   std::array<Eigen::Vector3d, 2> friction_impulse(std::size_t k, const Slip& at, double duration,
                                                   double contacts);
