@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -227,6 +228,8 @@ private:
     surface::Copies<dim>& copies = all.copies.emplace();
     copies.cells = cells_;
     for (int k = 0; k < dim; ++k) copies.ends[k] = periodic_.ends(k);
+    copies.num_vertices_global =
+        GlobalIndex(num_cells() - 1) * std::accumulate(num_owned.begin(), num_owned.end(), GlobalIndex(0));
     all.vertices.clear();
     all.nodes.clear();
     const auto add = [&](LocalIndex begin, LocalIndex end) {

@@ -10,13 +10,14 @@ namespace {
 struct BoxSearch {
   const std::vector<Eigen::AlignedBox3d>& boxes;
   const Eigen::AlignedBox3d& box;
-  std::vector<std::int32_t> found;
+  bool ends_at_first;
+  std::vector<std::int32_t> found = {};
 
   bool intersectVolume(const Eigen::AlignedBox3d& around) const { return around.intersects(box); }
   /// Whether to end here.
   bool intersectObject(std::int32_t number) {
     if (boxes[number].intersects(box)) found.push_back(number);
-    return false;
+    return ends_at_first && !found.empty();
   }
 };
 
@@ -29,10 +30,16 @@ BoxTree::BoxTree(std::vector<Eigen::AlignedBox3d> boxes) : boxes_(std::move(boxe
 }
 
 std::vector<std::int32_t> BoxTree::meeting(const Eigen::AlignedBox3d& box) const {
-  BoxSearch search{boxes_, box, {}};
+  BoxSearch search{boxes_, box, false};
   Eigen::BVIntersect(tree_, search);
   std::sort(search.found.begin(), search.found.end());
   return search.found;
+}
+
+bool BoxTree::meets(const Eigen::AlignedBox3d& box) const {
+  BoxSearch search{boxes_, box, true};
+  Eigen::BVIntersect(tree_, search);
+  return !search.found.empty();
 }
 
 } // namespace recoil::geometry

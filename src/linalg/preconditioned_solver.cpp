@@ -223,7 +223,8 @@ Mat PreconditionedSolver::multiplier(Mat matrix, SymmetricBlocks& products) cons
   RECOIL_PETSC(PCGetType(preconditioner_.get(), &type));
   // These need the entries of one of two operators only.
   constexpr std::array<std::string_view, 2> takers{PCGAMG, PCPBJACOBI};
-  if (layout().block_size != SymmetricBlocks::size || type == nullptr || !holds(takers, type)) return matrix;
+  if (!SymmetricBlocks::can_take(layout().block_size) || type == nullptr || !holds(takers, type))
+    return matrix;
   products.take(matrix);
   return products.get();
 }

@@ -1,21 +1,47 @@
 #include "linalg/symmetric_blocks.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include <Eigen/Core>
 
 #include "linalg/solver_options.hpp"
+#include "linalg/sum_matrix.hpp"
 
 namespace recoil::linalg {
 
+namespace {
+
+/// act(size) for a size of blocks that loops are unrolled for, whether there is one.
+template <class Act>
+bool with_unrolled_size(int size, Act act) {
+  return with_block_size(size, [&](auto known) {
+    if constexpr (std::is_same_v<decltype(known), int>)
+      return false;
+    else {
+      act(known);
+      return true;
+    }
+  });
+}
+
+} // namespace
+
+bool SymmetricBlocks::can_take(int size) {
+  return size > 1 && with_unrolled_size(size, [](auto) {});
+}
+
 void SymmetricBlocks::take(Mat matrix) {
   if (matrix_.get() != matrix) take_pattern(matrix);
-  take_values();
+  with_unrolled_size(size_, [&](auto size) { take_values<size>(); });
   mark_changed(reinterpret_cast<PetscObject>(shell_.get()));
 }
 
 void SymmetricBlocks::take_pattern(Mat matrix) {
   matrix_ = share<MatHandle>(matrix);
+  PetscInt size = 0;
+  RECOIL_PETSC(MatGetBlockSize(matrix, &size));
+  size_ = static_cast<int>(size);
   diagonal_ = matrix;
   off_diagonal_ = nullptr;
   const PetscInt* ghost_columns = nullptr;
@@ -46,7 +72,10 @@ void SymmetricBlocks::take_pattern(Mat matrix) {
   RECOIL_PETSC(
       MatCreateShell(comm, num_rows, num_rows, PETSC_DETERMINE, PETSC_DETERMINE, this, shell_.put()));
   RECOIL_PETSC(MatSetBlockSize(shell_.get(), size));
-  RECOIL_PETSC(MatShellSetOperation(shell_.get(), MATOP_MULT, reinterpret_cast<void (*)(void)>(&multiply)));
+  with_unrolled_size(size_, [&](auto constant) {
+    RECOIL_PETSC(MatShellSetOperation(shell_.get(), MATOP_MULT,
+                                      reinterpret_cast<void (*)(void)>(&multiply<constant>)));
+  });
   if (off_diagonal_ == nullptr) return;
   VecHandle whole;
   IsHandle wanted;
@@ -58,7 +87,9 @@ void SymmetricBlocks::take_pattern(Mat matrix) {
   RECOIL_PETSC(VecScatterCreate(whole.get(), wanted.get(), ghosts_.get(), nullptr, scatter_.put()));
 }
 
+template <int size>
 void SymmetricBlocks::take_values() {
+  RECOIL_PETSC(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix_.get()), &state_));
   const PetscScalar* values = nullptr;
   RECOIL_PETSC(MatSeqAIJGetArrayRead(diagonal_, &values));
   double* block = blocks_.data();
@@ -71,6 +102,7 @@ void SymmetricBlocks::take_values() {
   RECOIL_PETSC(MatSeqAIJRestoreArrayRead(diagonal_, &values));
 }
 
+template <int size>
 void SymmetricBlocks::multiply_own(std::span<const double> x, std::span<double> y) const {
   using Block = Eigen::Map<const Eigen::Matrix<double, size, size>>;
   using Part = Eigen::Matrix<double, size, 1>;
@@ -90,15 +122,19 @@ void SymmetricBlocks::multiply_own(std::span<const double> x, std::span<double> 
   }
 }
 
+template <int size>
 PetscErrorCode SymmetricBlocks::multiply(Mat shell, Vec x, Vec y) {
   SymmetricBlocks* self = nullptr;
   PetscCall(MatShellGetContext(shell, &self));
+  PetscObjectState state = 0;
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(self->matrix_.get()), &state));
+  if (state != self->state_) self->take_values<size>();
   VecScatter scatter = self->scatter_.get();
   Vec ghosts = self->ghosts_.get();
   if (self->off_diagonal_ != nullptr)
     PetscCall(VecScatterBegin(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
   map_entries(x, y, [&](std::span<const double> entries, std::span<double> result) {
-    self->multiply_own(entries, result);
+    self->multiply_own<size>(entries, result);
   });
   if (self->off_diagonal_ == nullptr) return 0;
   PetscCall(VecScatterEnd(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));

@@ -7,12 +7,13 @@
 
 namespace recoil::linalg {
 
-/// Products with a symmetric AIJ matrix of full 6 x 6 blocks that read the blocks on and above its diagonal
-/// alone, 0.4 of the bytes of the matrix: products are as fast as memory. Columns that other ranks own are
-/// left to PETSc.
+/// Products with a symmetric AIJ matrix of full blocks that read the blocks on and
+/// above its diagonal alone, 0.4 of the bytes of the matrix: products are as fast as memory. Columns that
+/// other ranks own are left to PETSc.
 class SymmetricBlocks {
 public:
-  static constexpr int size = 6;
+  /// Whether blocks of `size` rows can be taken.
+  static bool can_take(int size);
 
   SymmetricBlocks() = default;
   SymmetricBlocks(const SymmetricBlocks&) = delete;
@@ -25,11 +26,16 @@ public:
 
 private:
   void take_pattern(Mat matrix);
+  template <int size>
   void take_values();
+  template <int size>
   void multiply_own(std::span<const double> x, std::span<double> y) const;
+  template <int size>
   static PetscErrorCode multiply(Mat shell, Vec x, Vec y);
 
   MatHandle matrix_;
+  int size_ = 0;                                    ///< of blocks
+  PetscObjectState state_ = 0;                      ///< of matrix_ when its values were taken
   Mat diagonal_ = nullptr, off_diagonal_ = nullptr; ///< parts of matrix_; no second one on one rank
   const PetscInt* rows_ = nullptr;                  ///< of diagonal_
   std::vector<PetscInt> starts_;  ///< of block rows among columns_; the first block is the diagonal one

@@ -10,7 +10,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/petsc.hpp"
 #include "recoil/mesh/distributed_mesh.hpp"
-#include "recoil/parallel/exchange.hpp"
+#include "recoil/parallel/ask_owners.hpp"
 
 namespace recoil::mesh {
 
@@ -128,17 +128,11 @@ PlexPart distribute_with_plex(const parallel::Communicator& comm, const SimplexM
   return read_part(comm, plex.get(), input_ids);
 }
 
-/// Answers every rank's request for the entries `ids` of an array that rank 0 holds. Collective.
-template <class T, class Get>
-std::vector<T> fetch_from_root(const parallel::Communicator& comm, const std::vector<GlobalIndex>& ids,
-                               Get get) {
-  std::vector<std::vector<GlobalIndex>> requests(comm.size());
-  requests[0] = ids;
-  const auto asked = parallel::exchange(comm, requests);
-  std::vector<std::vector<T>> answers(asked.size());
-  for (std::size_t rank = 0; rank < asked.size(); ++rank)
-    for (const GlobalIndex id : asked[rank]) answers[rank].push_back(get(id));
-  return parallel::exchange(comm, answers)[0];
+/// The entries `ids` of an array that rank 0 holds. Collective.
+template <class Get>
+auto fetch_from_root(const parallel::Communicator& comm, const std::vector<GlobalIndex>& ids, Get get) {
+  return parallel::ask_owners(
+      comm, ids, [](GlobalIndex) { return 0; }, [&](GlobalIndex id, int) { return get(std::size_t(id)); });
 }
 
 std::vector<int> parts_on_root(const parallel::Communicator& comm, const SimplexMesh& mesh,
@@ -192,11 +186,11 @@ void set_bounding_box(const parallel::Communicator& comm, const SimplexMesh& mes
 
 LocalShare fetch_share(const parallel::Communicator& comm, const SimplexMesh& mesh, PlexPart&& part) {
   LocalShare share;
-  share.vertices = fetch_from_root<VertexData>(comm, part.vertex_ids, [&](std::size_t id) {
+  share.vertices = fetch_from_root(comm, part.vertex_ids, [&](std::size_t id) {
     const Eigen::Vector3d& position = mesh.vertices[id];
     return VertexData{{position.x(), position.y(), position.z()}, mesh.vertex_point_id[id]};
   });
-  share.cells = fetch_from_root<CellData>(comm, part.cell_ids, [&](std::size_t id) {
+  share.cells = fetch_from_root(comm, part.cell_ids, [&](std::size_t id) {
     return CellData{mesh.cells[id], mesh.facet_ids[id], mesh.cell_body[id], mesh.cell_volume_id[id],
                     mesh.cell_source[id]};
   });

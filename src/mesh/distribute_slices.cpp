@@ -7,6 +7,7 @@
 #include "mesh/meet_keys.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/sliced_mesh.hpp"
+#include "recoil/parallel/ask_owners.hpp"
 
 namespace recoil::mesh {
 
@@ -83,18 +84,14 @@ std::vector<SentVertex> unite_vertices(const std::vector<std::vector<SentVertex>
 void find_owners(const parallel::Communicator& comm, GlobalIndex num_vertices,
                  std::vector<SentVertex>& vertices) {
   const Blocks blocks{num_vertices, comm.size()};
-  std::vector<std::vector<std::int32_t>> questions(comm.size());
-  for (const SentVertex& vertex : vertices) questions[blocks.of(vertex.id)].push_back(vertex.id);
-  questions = parallel::exchange(comm, questions);
   const std::int64_t first = blocks.begin(comm.rank());
-  std::vector<std::int32_t> owner(blocks.begin(comm.rank() + 1) - first, -1);
-  for (int rank = 0; rank < comm.size(); ++rank)
-    for (const std::int32_t id : questions[rank]) owner[id - first] = rank;
-  for (auto& ids : questions)
-    for (std::int32_t& id : ids) id = owner[id - first];
-  auto vertex = vertices.begin();
-  for (const auto& owners : parallel::exchange(comm, questions))
-    for (const std::int32_t rank : owners) (vertex++)->owner = rank;
+  std::vector<std::int32_t> owner(blocks.begin(comm.rank() + 1) - first, -1), ids;
+  for (const SentVertex& vertex : vertices) ids.push_back(vertex.id);
+  const std::vector<std::int32_t> owners = parallel::ask_owners(
+      comm, ids, [&](std::int32_t id) { return blocks.of(id); },
+      [&](std::int32_t id, int) { return owner[id - first]; },
+      [&](std::int32_t id, int rank) { owner[id - first] = rank; });
+  for (std::size_t i = 0; i < owners.size(); ++i) vertices[i].owner = owners[i];
 }
 
 const SentVertex& vertex_of(const std::vector<SentVertex>& vertices, std::int32_t id) {

@@ -8,9 +8,24 @@
 
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/study/kinds/parameter_kinds.hpp"
+#include "recoil/io/hdf5_file.hpp"
 
 /// A scene in which every kind of parameter acts, and studies of them.
 namespace recoil::app::every_kind {
+
+/// Writes two modes of a shape of this size, for meshes of any number of vertices. Collective.
+template <int dim>
+void write_modes(const parallel::Communicator& comm, const std::filesystem::path& path, GlobalIndex vertices,
+                 double size) {
+  io::Hdf5Writer file(comm, path);
+  for (const int mode : {1, 2}) {
+    std::vector<double> rows;
+    for (GlobalIndex i = 0; comm.rank() == 0 && i < vertices * dim; ++i)
+      rows.push_back(size * std::sin(double(mode * i)));
+    file.write_rows<double>("mode_" + std::to_string(mode), rows, dim);
+  }
+  file.close();
+}
 
 using nlohmann::json;
 

@@ -133,20 +133,6 @@ private:
   GradientChain<dim> transposed_;
 };
 
-/// The rows of two modes of a shape.
-template <int dim>
-void write_modes(const parallel::Communicator& comm, const std::filesystem::path& path,
-                 GlobalIndex vertices) {
-  io::Hdf5Writer file(comm, path);
-  for (const int mode : {1, 2}) {
-    std::vector<double> rows;
-    for (GlobalIndex i = 0; comm.rank() == 0 && i < vertices * dim; ++i)
-      rows.push_back(0.3 * std::sin(double(mode * i)));
-    file.write_rows<double>("mode_" + std::to_string(mode), rows, dim);
-  }
-  file.close();
-}
-
 /// Derivative along a direction of all values, which differences agree with.
 template <int dim>
 double check_entry(MPI_Comm ranks, const ParameterKind& kind, const json& entry) {
@@ -159,7 +145,7 @@ double check_entry(MPI_Comm ranks, const ParameterKind& kind, const json& entry)
         ranks, scene<dim>(law),
         {{"objectives", study["objectives"]},
          {"parameters", {{{"name", "q"}, {"quantity", "density"}, {"initial", 1}}}}});
-    write_modes<dim>(comm, folder / "modes.h5", plain.geometry().mesh.num_vertices_global);
+    every_kind::write_modes<dim>(comm, folder / "modes.h5", plain.geometry().mesh.num_vertices_global, 0.3);
     study["parameters"][0]["basis"]["modes"] = (folder / "modes.h5").string();
   }
   const StudiedExperiment<dim> experiment(ranks, scene<dim>(law), study);

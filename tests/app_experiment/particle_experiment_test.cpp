@@ -404,6 +404,22 @@ TEST(ParticleExperiment, ObjectivesHaveExactDerivatives) {
   }
 }
 
+/// What holds a grip by damped bonds that soften.
+TEST(ParticleExperiment, ReactionsOfDampedBondsHaveExactDerivatives) {
+  json damped = touching_scene("mid_reflectT");
+  damped["materials"] = softening_scene("mid_reflectT")["materials"];
+  damped["materials"]["damping_time"] = 2e-3;
+  damped["solver"]["bonded_particles"]["damage_width"] = 0.2;
+  json grip = objective_entries().at("reaction_force");
+  grip.update({{"name", "o"}, {"type", "reaction_force"}});
+  check_derivatives(damped, json::parse(R"([
+    {"name": "E", "quantity": "young_modulus", "per": "bond", "body": "beam", "initial": 1e7},
+    {"name": "tau", "quantity": "damping_time", "initial": 2e-3},
+    {"name": "t", "quantity": "tensile_strength", "initial": 8e4},
+    {"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "initial": [0.1, 0.05, 0.3]}])"),
+                    json::array({grip}));
+}
+
 /// A grip that has moved at once, so that the start depends on the parameter.
 TEST(ParticleExperiment, StartsWhereItIsHeld) {
   for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"}) {

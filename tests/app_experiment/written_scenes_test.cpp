@@ -77,20 +77,6 @@ json compare_runs(const StudiedExperiment<dim>& experiment, const std::string& w
   return json::parse(loaded.file.resolved);
 }
 
-/// Two modes of a shape for meshes of any size.
-template <int dim>
-void write_modes(const parallel::Communicator& comm, const std::filesystem::path& path,
-                 GlobalIndex vertices) {
-  io::Hdf5Writer file(comm, path);
-  for (const int mode : {1, 2}) {
-    std::vector<double> rows;
-    for (GlobalIndex i = 0; comm.rank() == 0 && i < vertices * dim; ++i)
-      rows.push_back(0.1 * std::sin(double(mode * i)));
-    file.write_rows<double>("mode_" + std::to_string(mode), rows, dim);
-  }
-  file.close();
-}
-
 json study_of(const json& parameters) {
   return {{"objectives", {{{"name", "o"}, {"type", "elastic_energy"}}}}, {"parameters", parameters}};
 }
@@ -103,7 +89,7 @@ void check_entry(const ParameterKind& kind, json entry) {
   if (entry.contains("basis") && entry["basis"].contains("modes")) {
     const StudiedExperiment<dim> plain(MPI_COMM_WORLD, scene,
                                        study_of({{{"name", "q"}, {"quantity", "density"}, {"initial", 1}}}));
-    write_modes<dim>(comm, folder / "modes.h5", plain.geometry().mesh.num_vertices_global);
+    every_kind::write_modes<dim>(comm, folder / "modes.h5", plain.geometry().mesh.num_vertices_global, 0.1);
     entry["basis"]["modes"] = (folder / "modes.h5").string();
   }
   compare_runs(StudiedExperiment<dim>(MPI_COMM_WORLD, scene, study_of({entry})), entry.dump());

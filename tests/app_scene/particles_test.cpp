@@ -448,6 +448,29 @@ TEST(Particles, HaveALawOfContact) {
                   {"(/solver/bonded_particles/contact_law)"}});
 }
 
+TEST(Particles, HaveALawAlongContacts) {
+  const std::string contact = R"("contact": {"enabled": true, "dhat": 1e-4, "friction_coefficient": 0.3})";
+  const auto spec = [&](const char* settings) {
+    return particles_of(read_changed(beside(contact, settings)).scene).solver;
+  };
+  EXPECT_EQ(spec("{}").tangential_law, potentials::TangentialLaw::coulomb);
+  EXPECT_EQ(spec(R"({"contact_law": "hertz", "tangential_law": "mindlin"})").tangential_law,
+            potentials::TangentialLaw::mindlin);
+  const char* const place = "(/solver/bonded_particles/tangential_law)";
+  expect_refused(
+      {"without contact", solved_by(R"("tangential_law": "mindlin")").c_str(), {place, "contact/enabled"}});
+  expect_refused({"without Hertz",
+                  beside(contact, R"({"tangential_law": "mindlin"})").c_str(),
+                  {place, "\"contact_law\": \"hertz\""}});
+  const auto scene =
+      read_changed(
+          beside(R"("contact": {"enabled": true, "dhat": 1e-4, "friction_coefficient": 0.3, "epsv": 1e-5})",
+                 R"({"contact_law": "hertz", "tangential_law": "mindlin"})"))
+          .scene;
+  ASSERT_EQ(scene.warnings.size(), 1u);
+  EXPECT_NE(scene.warnings[0].find("(/contact/epsv)"), std::string::npos) << scene.warnings[0];
+}
+
 TEST(Particles, BelongToTheirSolver) {
   expect_refused({"modulus",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "weibull_modulus": 5}]})",

@@ -116,24 +116,25 @@ Decay decay(const Mode& mode, double ratio, ParticleIntegrator integrator, int p
 }
 
 /// By steps of the second order: logarithmic decrements of all ways in which a bond gives way, at three time
-/// steps.
+/// steps. Ranks, which wait for each other in each step, have the ends of the bond on two of them, in shear.
 TEST(BondDamping, OfABondIsThatOfTheory) {
-  if (parallel::Communicator(MPI_COMM_WORLD).size() > 1)
-    GTEST_SKIP() << "ranks wait for each other in each of many short steps";
+  const bool is_alone = parallel::Communicator(MPI_COMM_WORLD).size() == 1;
   constexpr double ratio = 0.05;
   double worst = 0;
-  for (const Mode& mode : modes()) {
+  std::vector<Mode> chosen = modes();
+  if (!is_alone) chosen.erase(chosen.begin(), chosen.end() - 1);
+  for (const Mode& mode : chosen) {
     std::vector<double> errors;
-    for (const int parts : {40, 80, 160}) {
+    for (const int parts : is_alone ? std::vector{40, 80, 160} : std::vector{40}) {
       const Decay found = decay(mode, ratio, ParticleIntegrator::mid_reflectT, parts);
       errors.push_back(found.decrement / decrement_at(ratio) - 1);
       EXPECT_LE(std::abs(errors.back()), 0.01) << mode.name << ", " << parts << " steps a period";
       EXPECT_NEAR(found.frequency / (mode.frequency * std::sqrt(1 - ratio * ratio)), 1, 0.01) << mode.name;
       worst = std::max(worst, std::abs(errors.back()));
     }
-    EXPECT_NEAR(std::log2(errors[0] / errors[1]), 2, 0.3) << mode.name;
-    EXPECT_NEAR(std::log2(errors[1] / errors[2]), 2, 0.3) << mode.name;
-    for (const double share : {0.2, 0.1, 0.05}) {
+    for (std::size_t k = 1; k < errors.size(); ++k)
+      EXPECT_NEAR(std::log2(errors[k - 1] / errors[k]), 2, 0.3) << mode.name;
+    for (const double share : is_alone ? std::vector{0.2, 0.1, 0.05} : std::vector{0.2}) {
       const Decay found = decay(mode, ratio, ParticleIntegrator::leapfrog, 40, share);
       EXPECT_NEAR(found.decrement / decrement_at(ratio), 1, 0.01) << mode.name << ", leapfrog at " << share;
       worst = std::max(worst, std::abs(found.decrement / decrement_at(ratio) - 1));

@@ -52,32 +52,39 @@ struct Deformed {
   }
 };
 
+/// The gradient of a potential at body.u, and its Hessian and product, against differences of its values
+/// along a retraction.
+template <class Body>
+void check_derivatives(const Body& body, const potentials::Potential<3>& potential) {
+  const Vector d = rough(body.particles, 0.01, 7);
+  const double h = 1e-4, slope = body.gradient(body.u).dot(d);
+  const double difference = (8 * (body.value(body.moved(d, h)) - body.value(body.moved(d, -h))) -
+                             (body.value(body.moved(d, 2 * h)) - body.value(body.moved(d, -2 * h)))) /
+                            (12 * h);
+  EXPECT_NEAR(difference, slope, 1e-8 * std::abs(slope));
+  // Along a geodesic the second derivative of the value is that of the Hessian.
+  linalg::BlockMatrix matrix(body.particles.tangents, body.particles.graph);
+  BondAssembler assembler(body.particles, matrix);
+  assembler.begin();
+  potential.add_hessian(body.u.local(), 1, potentials::Projection::none, {&assembler, nullptr});
+  assembler.end();
+  Vector Hd(d), product(d);
+  matrix.multiply(d, Hd);
+  product.fill(0);
+  potential.add_hessian_product(body.u.local(), d.local(), 1, product.write_owned());
+  product.add(-1, Hd);
+  EXPECT_LE(product.norm(), 1e-14 * Hd.norm());
+  const double k = 3e-3, curvature = (body.value(body.moved(d, k)) - 2 * body.value(body.u) +
+                                      body.value(body.moved(d, -k))) /
+                                     (k * k);
+  EXPECT_NEAR(curvature, Hd.dot(d), 1e-5 * std::abs(curvature));
+}
+
 TEST(BondPotential, DerivativesAgreeWithDifferencesAlongRetractions) {
   for (const auto at : {BondPotential::At::end, BondPotential::At::middle}) {
     Deformed body;
     body.problem.bonds->take_at(at);
-    const Vector d = rough(body.particles, 0.01, 7);
-    const double h = 1e-4, slope = body.gradient(body.u).dot(d);
-    const double difference = (8 * (body.value(body.moved(d, h)) - body.value(body.moved(d, -h))) -
-                               (body.value(body.moved(d, 2 * h)) - body.value(body.moved(d, -2 * h)))) /
-                              (12 * h);
-    EXPECT_NEAR(difference, slope, 1e-8 * std::abs(slope));
-    // Along a geodesic the second derivative of the value is that of the Hessian.
-    linalg::BlockMatrix matrix(body.particles.tangents, body.particles.graph);
-    BondAssembler assembler(body.particles, matrix);
-    assembler.begin();
-    body.problem.bonds->add_hessian(body.u.local(), 1, potentials::Projection::none, {&assembler, nullptr});
-    assembler.end();
-    Vector Hd(d), product(d);
-    matrix.multiply(d, Hd);
-    product.fill(0);
-    body.problem.bonds->add_hessian_product(body.u.local(), d.local(), 1, product.write_owned());
-    product.add(-1, Hd);
-    EXPECT_LE(product.norm(), 1e-14 * Hd.norm());
-    const double k = 3e-3, curvature = (body.value(body.moved(d, k)) - 2 * body.value(body.u) +
-                                        body.value(body.moved(d, -k))) /
-                                       (k * k);
-    EXPECT_NEAR(curvature, Hd.dot(d), 1e-5 * std::abs(curvature));
+    check_derivatives(body, *body.problem.bonds);
   }
 }
 
@@ -171,30 +178,11 @@ struct Damped : Deformed {
 TEST(BondDampingPotential, DerivativesAgreeWithDifferences) {
   Damped body;
   const potentials::BondDampingPotential& damping = *body.problem.bond_damping;
-  const Vector d = rough(body.particles, 0.01, 7);
-  const double h = 1e-4, slope = body.gradient(body.u).dot(d);
-  const double difference = (8 * (body.value(body.moved(d, h)) - body.value(body.moved(d, -h))) -
-                             (body.value(body.moved(d, 2 * h)) - body.value(body.moved(d, -2 * h)))) /
-                            (12 * h);
-  EXPECT_NEAR(difference, slope, 1e-8 * std::abs(slope));
-  linalg::BlockMatrix matrix(body.particles.tangents, body.particles.graph);
-  BondAssembler assembler(body.particles, matrix);
-  assembler.begin();
-  damping.add_hessian(body.u.local(), 1, potentials::Projection::none, {&assembler, nullptr});
-  assembler.end();
-  Vector Hd(d), product(d);
-  matrix.multiply(d, Hd);
-  product.fill(0);
-  damping.add_hessian_product(body.u.local(), d.local(), 1, product.write_owned());
-  product.add(-1, Hd);
-  EXPECT_LE(product.norm(), 1e-14 * Hd.norm());
-  const double k = 3e-3, curvature = (body.value(body.moved(d, k)) - 2 * body.value(body.u) +
-                                      body.value(body.moved(d, -k))) /
-                                     (k * k);
-  EXPECT_NEAR(curvature, Hd.dot(d), 1e-5 * std::abs(curvature));
+  check_derivatives(body, damping);
 
   // By the start of the step.
-  const Vector p = rough(body.particles, 1, 9);
+  const double h = 1e-4;
+  const Vector d = rough(body.particles, 0.01, 7), p = rough(body.particles, 1, 9);
   Vector tangent(body.particles.tangents), transposed(body.particles.tangents);
   damping.add_previous_tangent(body.u.local(), d.local(), 2, tangent.write_owned());
   damping.add_previous_product(body.u.local(), p.local(), 2, transposed.write_owned());

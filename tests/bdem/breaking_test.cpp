@@ -6,6 +6,7 @@
 
 #include "bdem/runs.hpp"
 #include "recoil/parallel/exchange.hpp"
+#include "recoil/solvers/bdem/critical_time_step.hpp"
 
 namespace recoil::solvers {
 namespace {
@@ -323,6 +324,37 @@ BondedParticlesOptions handing_over(ParticleIntegrator integrator) {
 }
 BondedParticlesSolver handed_over(const parallel::Communicator& comm, ParticleIntegrator integrator) {
   return thrown_block(comm, handing_over(integrator));
+}
+
+/// Damping of bonds shortens the sub-steps of leapfrog, not the waves by which impacts break bonds: what
+/// takes such steps does not change as it is switched on.
+TEST(Breaking, OfImpactsIsLeapfrogsWithDampedBondsToo) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const double damping : {0.0, 1.0}) {
+    BondedParticles problem = bonded(comm, block(3, 3, 3, 0.01), {1e6, 0.3, 1000});
+    problem.strength = strength(problem, 200, 200);
+    const double T = critical_time_step(problem);
+    if (damping > 0) {
+      potentials::BondMaterial material = problem.bonds->material();
+      material.damping_time.emplace(problem.particles->bonds.size(), damping * T);
+      problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material)));
+      ASSERT_LT(BondedParticlesOptions::longest_impact_step * critical_time_step(problem), 30 * T);
+    }
+    problem.add_contact({}, 1e-3, 2e3, {}, 0, 1e-3, 1);
+    BondedParticlesOptions options;
+    options.dt = 30 * T;
+    BondedParticlesSolver solver(std::move(problem), options);
+    start(
+        solver,
+        [](GlobalIndex, const Vector3d& X) {
+          return potentials::Particle{X, geometry::identity_quaternion()};
+        },
+        [](GlobalIndex, const Vector3d& x) {
+          return std::pair<Vector3d, Vector3d>(100 * x, Vector3d::Zero());
+        });
+    run(solver, 1);
+    EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.summary(), "steps_of_leapfrog"), 1) << damping;
+  }
 }
 
 TEST(Breaking, IsHandedOverToLeapfrog) {

@@ -80,6 +80,37 @@ void expect_gradient_of_energy(const parallel::Communicator& comm, bool mixed, b
   EXPECT_LE(off, 1e-13 * largest);
 }
 
+/// What sub-steps exert at the end of a step does not depend on whether a share or a refinement made them so
+/// short, of bonds that turn fast.
+TEST(ExplicitSteps, RefinedOnesTellTheDampingOfTheirOwnRates) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto damping_after = [&](double share, int refinement) {
+    BondedParticles problem = bonded(comm, chain(2, 2 * radius, radius), soft);
+    const double T = critical_time_step(problem);
+    potentials::BondMaterial material = problem.bonds->material();
+    material.damping_time.emplace(problem.particles->bonds.size(), 0.01 * T);
+    problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material)));
+    const double dt = 0.6 * critical_time_step(problem);
+    ExplicitSteps steps(problem, share);
+    Vector u = rough_state(*problem.particles), v(problem.particles->tangents);
+    const auto speeds = v.write_local();
+    for (std::size_t i = 0; i < speeds.size(); ++i)
+      speeds[i] = radius / T * std::sin(double(6 * problem.particles->ids[i / 6]) + double(i % 6));
+    steps.advance(u, v, dt, dt, refinement, {});
+    std::vector<double> forces(v.owned().size(), 0.0);
+    steps.add_damping_gradient(u, v, dt, forces);
+    return forces;
+  };
+  const std::vector<double> refined = damping_after(0.2, 4), fine = damping_after(0.05, 1);
+  double size = 0, off = 0;
+  for (std::size_t i = 0; i < fine.size(); ++i) {
+    size = std::max(size, std::abs(fine[i]));
+    off = std::max(off, std::abs(fine[i] - refined[i]));
+  }
+  EXPECT_GT(comm.max(size), 0);
+  EXPECT_LE(comm.max(off), 1e-10 * comm.max(size));
+}
+
 TEST(BondLoop, AgreesWithTheGradientOfTheEnergy) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   for (const bool mixed : {false, true})

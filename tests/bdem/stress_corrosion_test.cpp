@@ -125,6 +125,8 @@ TEST(StressCorrosion, OfABondUnderConstantLoadTakesTheTimeOfTheIntegral) {
         EXPECT_NEAR(ledger.external_work, ledger.elastic + ledger.broken + ledger.dissipated_integrator,
                     1e-8 * ledger.external_work);
         EXPECT_EQ(ledger.elastic, 0) << "the only bond has broken";
+        for (const BrokenBond& broken : solver.broken_in_step())
+          EXPECT_NEAR(broken.sigma, strength_of_bond, 1e-8 * strength_of_bond) << "of the section that broke";
         if (parts != 200 || by_moment > 0) continue;
         found.push_back(time);
         closed.push_back(expected);
@@ -141,21 +143,24 @@ TEST(StressCorrosion, OfABondUnderConstantLoadTakesTheTimeOfTheIntegral) {
 /// With inertia: the load grows for a tenth of the time, in which a hundredth of it is used up.
 TEST(StressCorrosion, IsTheSameWithInertia) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  if (comm.size() > 1) GTEST_SKIP() << "ranks wait for each other in each of many short steps";
   CorrodingBond bond = bond_under(0.5, 0);
   bond.rate *= 10 * time_to_failure(bond);
   for (const auto integrator :
-       {ParticleIntegrator::leapfrog, ParticleIntegrator::mid_reflectT, ParticleIntegrator::be_reflect}) {
+       {ParticleIntegrator::leapfrog, ParticleIntegrator::be_reflect, ParticleIntegrator::mid_reflectT}) {
+    // Ranks wait for each other in each step, and "mid_reflectT" swings about the load in long ones.
+    const bool is_alone = comm.size() == 1;
+    if (!is_alone && integrator == ParticleIntegrator::mid_reflectT) continue;
     BondedParticles problem = std::move(Hanging(comm, bond, 0.01).problem);
     potentials::BondMaterial material = problem.bonds->material();
     material.damping_time.emplace(problem.particles->bonds.size(), 1e-4);
     problem.set_bonds(std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material)));
     BondedParticlesOptions options;
     options.integrator = integrator;
-    options.dt = 5e-4;
+    options.dt = is_alone ? 5e-4 : 2e-3;
     options.tolerance = 1e-9;
     BondedParticlesSolver solver(std::move(problem), options);
-    EXPECT_NEAR(breaks_at(solver, 0.1), 0.109, 2e-3);
+    // A break is known to the step.
+    EXPECT_NEAR(breaks_at(solver, 0.1), 0.109, 1.5e-3 + options.dt);
   }
 }
 

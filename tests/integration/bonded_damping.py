@@ -1,6 +1,8 @@
 """A bar with damped bonds that is pulled, let go and breaks, by implicit steps and by leapfrog: the same on other ranks, continued to the same
 bits, and a ledger that closes; the same motion by both as steps get short."""
 import copy
+import csv
+import json
 import os
 
 import numpy as np
@@ -77,6 +79,27 @@ def check_restarts(recoil):
         runs.check(defect < 1e-5 and by_bonds > 0, "%s: the ledger of the fracture closes to %.2g" % (integrator, defect))
 
 
+def check_objective(recoil):
+    """A bar that creeps under a load: at rest, the force on its grip is the load, most of which the damping of bonds bears at first."""
+    scene = bar("quasistatic")
+    scene["time"].update(dt=1e-4, time_steps=3, quasistatic=True)
+    del scene["solver"]["bonded_particles"]["integrator"]
+    scene["output"] = {"every": 1}
+    path = recoil.write_scene("creeping", scene)
+    folder = recoil.simulate(1, path, "creeping")
+    with open(os.path.join(folder, "reactions.csv")) as file:
+        held = [float(row["force_z"]) for row in csv.DictReader(file)]
+    with open(recoil.path("zero.csv"), "w") as file:
+        file.write("time,force\n0,0\n1,0\n")
+    study = {"experiments": [{"name": "creep", "scene": path}], "parameters": [{"name": "tau", "quantity": "damping_time", "initial": 2e-4}],
+             "objectives": [{"name": "R", "type": "reaction_force", "boundary": 1, "direction": [0, 0, 1], "target": recoil.path("zero.csv"), "time": {"steps": [2]}}]}
+    recoil.run(1, "gradient", recoil.write_scene("creep", study), "-o", recoil.path("creep"), "-q")
+    with open(os.path.join(recoil.path("creep"), "gradient.json")) as file:
+        seen = json.load(file)["objective"] ** 0.5
+    runs.check(abs(seen / abs(held[1]) - 1) < 1e-6, "the objective reaction_force sees %.6g N, reactions.csv has %.6g N" % (seen, held[1]))
+
+
 with runs.Recoil() as recoil:
     check_ends(recoil)
+    check_objective(recoil)
     check_restarts(recoil)

@@ -173,6 +173,29 @@ def check_deposit(recoil):
     runs.check(abs(porosity - 0.52) < 1e-9 and lies.all(), "%d deposited grains, porosity %.6f, all of them lie on something" % (len(radii), porosity))
 
 
+def check_rest(recoil):
+    """Deposited grains in a box stay where they lie, in long steps, too, if friction is that of the end of a step; else a warning says why they flow."""
+    scene = pressed(steps=10)
+    scene["gravity"], scene["boundary_conditions"], scene["output"] = [0, 0, -9.81], {}, {"every": 10}
+    scene["contact"].update(enabled=True, dhat=3e-5, friction_coefficient=0.5)
+    scene["time"]["dt"] = 0.01
+    scene["materials"].update(E=1e7, rho=2650)
+    scene["solver"]["bonded_particles"] = {"integrator": "be_reflect"}
+    scene["geometry"] = [dict(scene["geometry"][0], particles={"packing": "deposited", "radius": [0.003, 0.004], "friction": 0.5, "seed": 3, "bonded": False})] + \
+        [dict(plane, point=[x / abs(x) * (0.02 + 2.5e-5) if x else 0 for x in plane["point"]]) for plane in scene["geometry"][1:]]
+    moved = []
+    for iterations in (1, -1):
+        scene["solver"]["contact"] = {"friction_iterations": iterations}
+        path = recoil.write_scene("rest", scene)
+        _, said = recoil.run(1, "validate", path)
+        runs.check(("grains flow" in said and "/geometry/0/particles/packing" in said) == (iterations == 1), "friction_iterations %d: %s" % (iterations, said.strip()[-120:]))
+        folder = recoil.simulate(1, path, "rest")
+        with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as file:
+            radii = file["radius"][:].ravel()
+        moved.append((np.linalg.norm(runs.state(folder, field="displacement"), axis=1) / radii).mean())
+    runs.check(moved[1] < 0.02 < moved[0], "%d grains move by %.4f and %.4f radii in 0.1 s" % (len(radii), *moved))
+
+
 def check_wrong(recoil):
     grains, collision = pressed(), balls(recoil, 1e-3, 4, "hertz", "be_reflect", 0.5)
     packing = lambda **more: lambda s: s["geometry"][0]["particles"].update(more)
@@ -215,4 +238,5 @@ with runs.Recoil() as recoil:
     check_packings(recoil)
     check_network(recoil)
     check_deposit(recoil)
+    check_rest(recoil)
     check_wrong(recoil)

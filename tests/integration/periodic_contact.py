@@ -80,10 +80,24 @@ def stress(folder, dim):
     return np.array([row["P_" + i + j] for i in "xyz"[:dim] for j in "xyz"[:dim]])
 
 
-def squeezed(recoil, dim, name, shift, ranks=1, depth=1, **contact):
+def squeezed(recoil, dim, name, shift, ranks=1, depth=1, adaptive=False, **contact):
     mesh = recoil.path(name + ".msh")
     write(mesh, *cut(dim, shift, depth))
-    return recoil.simulate(ranks, recoil.write_scene(name, scene(mesh, dim, **contact)), "%s-%d" % (name, ranks))
+    cell = scene(mesh, dim, **contact)
+    if adaptive:
+        del cell["solver"]
+        cell["materials"]["E"] = 4
+    return recoil.simulate(ranks, recoil.write_scene(name, cell), "%s-%d" % (name, ranks))
+
+
+def adaptive_stiffness(recoil):
+    """A stiffness that is balanced with what presses a slit together is that of any cut."""
+    found = {}
+    for where, shift, ranks in (("inside", (0, 0), 1), ("across x", (4, 0), 1), ("across y", (0, 4), 2), ("at the corners", (4, 4), 3)):
+        run = squeezed(recoil, 2, "adaptive-%d-%d" % shift, shift, ranks, adaptive=True)
+        found[where] = np.append(stress(run, 2) / abs(stress(run, 2)).max(), runs.summary(run)["energies"]["barrier"] / runs.summary(run)["energies"]["elastic"])
+        off = abs(found[where] - found["inside"]).max()
+        check(off < 1e-6 and found[where][-1] > 0, "adaptive stiffness, slit %s: barrier %.6e of the elastic energy, off by %.1e" % (where, found[where][-1], off))
 
 
 def cuts(recoil):
@@ -183,5 +197,6 @@ def wrong(recoil):
 
 with runs.Recoil() as recoil:
     cuts(recoil)
+    adaptive_stiffness(recoil)
     gradients(recoil)
     wrong(recoil)

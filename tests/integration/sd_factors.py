@@ -170,6 +170,33 @@ def one_factor(recoil):
     check(shared["sd_factors"]["all"]["data"] == 3 * M, "bounded components beside a factor")
 
 
+def dropped(recoil):
+    """Where the run of an experiment fails and is left out, factors are those of the data that are left; one that has none is named."""
+    for factors in (("own", "rough", "rough"), ("own", "own", "lost")):
+        content, y = made(recoil, 17, factors, optimizer={"on_failure": "drop", "stop_at_noise": False})
+        with open(bar(recoil, "bar2", MODULI[2])) as file:
+            scene = json.load(file)
+        scene["materials"]["type"] = "NeoHookean"
+        scene["solver"] = {"nonlinear": {"max_iterations": 1, "grad_norm_tol": 1e-16, "rel_grad_norm_tol": 1e-16}}
+        recoil.write_scene("bar2", scene)
+        if "lost" in factors:
+            found, _, text = fit(recoil, "lost", content, expect=3)
+            check(found["status"] == "failed" and "'lost'" in text and "no data left" in text and "bar2" in text,
+                  "a factor that has lost its data is named: " + text.strip().splitlines()[-1][:150])
+            continue
+        t, s, freedom, sd, deviance, _, _ = by_hand(y, {"own": [0], "rough": [1]})
+        for ranks in (1, 2):
+            found, _, _ = fit(recoil, "dropped-%d" % ranks, content, ranks)
+            value = found["parameters"]["t"]
+            check(found["dropped"] == ["bar2"] and close(value["value"][0], t, 1e-5) and close(value["sd"][0], sd, 1e-3) and
+                  abs(found["objective"] - deviance) < 1e-4, "%d ranks: without an experiment the traction is %.5f ± %.4f, by hand %.5f ± %.4f" %
+                  (ranks, value["value"][0], value["sd"][0], t, sd))
+            for name, of in (("own", "u_bar0"), ("rough", "u_bar1")):
+                entry = found["sd_factors"][name]
+                check(close(entry["value"], s[name], 1e-3) and close(entry["degrees_of_freedom"], freedom[name], 1e-4) and entry["data"] == M and
+                      entry["objectives"] == [of], "%s is %.4f, by hand %.4f" % (name, entry["value"], s[name]))
+
+
 def restarted(recoil):
     """What a process that was killed has left is a log that ends anywhere: the fit goes on from there to the same bits."""
     content, _ = made(recoil, 13)
@@ -283,6 +310,7 @@ def main():
         against_regression(recoil)
         parts_of_one_experiment(recoil)
         one_factor(recoil)
+        dropped(recoil)
         restarted(recoil)
         several_starts(recoil)
         refused(recoil)

@@ -16,12 +16,12 @@ using linalg::SymmetricBlocks;
 using linalg::Vector;
 using linalg::VectorLayout;
 
-constexpr int size = SymmetricBlocks::size;
-
 /// Nodes on a line, each of which couples with those up to three further on: six of the first rank, none of
 /// the second, five of all others.
+template <class Size>
 class SymmetricBlocksTest : public ::testing::Test {
 protected:
+  static constexpr int size = Size::value;
   static constexpr GlobalIndex reach = 3;
   parallel::Communicator comm{MPI_COMM_WORLD};
   std::shared_ptr<const VectorLayout> layout = make_layout();
@@ -70,7 +70,7 @@ protected:
           for (int j = 0; j < size; ++j)
             block[size * i + j] =
                 entry(size * layout->global(row) + i, size * layout->global(column) + j, factor);
-        values.add<size>(row, matrix.position(row, column), block.data(), size);
+        values.template add<size>(row, matrix.position(row, column), block.data(), size);
       }
     matrix.finish_filling();
   }
@@ -87,30 +87,40 @@ protected:
   }
 };
 
-TEST_F(SymmetricBlocksTest, MultiplyAsTheMatrixDoes) {
-  BlockMatrix matrix(layout, graph), other(layout, graph);
+using Sizes = ::testing::Types<std::integral_constant<int, 2>, std::integral_constant<int, 3>,
+                               std::integral_constant<int, 6>>;
+TYPED_TEST_SUITE(SymmetricBlocksTest, Sizes);
+
+TYPED_TEST(SymmetricBlocksTest, MultiplyAsTheMatrixDoes) {
+  BlockMatrix matrix(this->layout, this->graph), other(this->layout, this->graph);
   SymmetricBlocks blocks;
-  fill(matrix, 1);
+  this->fill(matrix, 1);
   blocks.take(matrix.get());
-  expect_same_products(matrix, blocks);
-  fill(matrix, 2);
+  this->expect_same_products(matrix, blocks);
+  this->fill(matrix, 2);
   blocks.take(matrix.get());
-  expect_same_products(matrix, blocks);
-  fill(other, 3);
+  this->expect_same_products(matrix, blocks);
+  this->fill(other, 3);
   blocks.take(other.get());
-  expect_same_products(other, blocks);
+  this->expect_same_products(other, blocks);
 }
 
-TEST_F(SymmetricBlocksTest, TellPetscThatTheyHaveChanged) {
-  BlockMatrix matrix(layout, graph);
+TYPED_TEST(SymmetricBlocksTest, TellPetscThatTheyHaveChanged) {
+  BlockMatrix matrix(this->layout, this->graph);
   SymmetricBlocks blocks;
-  fill(matrix, 1);
+  this->fill(matrix, 1);
   blocks.take(matrix.get());
   PetscObjectState before = 0, after = 0;
   RECOIL_PETSC(PetscObjectStateGet(reinterpret_cast<PetscObject>(blocks.get()), &before));
   blocks.take(matrix.get());
   RECOIL_PETSC(PetscObjectStateGet(reinterpret_cast<PetscObject>(blocks.get()), &after));
   EXPECT_NE(before, after);
+}
+
+TEST(SymmetricBlocksSizesTest, AreThoseOfUnrolledLoops) {
+  EXPECT_FALSE(SymmetricBlocks::can_take(1));
+  EXPECT_FALSE(SymmetricBlocks::can_take(4));
+  EXPECT_TRUE(SymmetricBlocks::can_take(3));
 }
 
 } // namespace

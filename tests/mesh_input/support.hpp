@@ -13,31 +13,17 @@
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/quality.hpp"
 #include "recoil/mesh/input/raw_mesh.hpp"
+#include "support/input_errors.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::mesh {
 
-inline std::filesystem::path write_file(const std::filesystem::path& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
-}
+using recoil::testing::message_of, recoil::testing::write_file;
 
 /// Reads `content` as a file of the given name.
 inline FileMesh read_text(const std::string& name, std::string_view content) {
   const recoil::testing::TemporaryFolder folder;
   return read_mesh(write_file(folder / name, content));
-}
-
-/// The message of the InputError that `act` must throw.
-template <class Act>
-std::string message_of(const Act& act) {
-  try {
-    act();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no InputError";
-  return "";
 }
 
 /// Binary values in the byte order of this machine, or the other one.

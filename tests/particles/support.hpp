@@ -18,26 +18,12 @@
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/particles/closed_surface.hpp"
 #include "recoil/particles/particle_set.hpp"
+#include "support/input_errors.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::particles {
 
-inline std::filesystem::path write_file(const std::filesystem::path& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
-}
-
-/// The message of the InputError that `act` must throw.
-template <class Act>
-std::string message_of(const Act& act) {
-  try {
-    act();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no InputError";
-  return "";
-}
+using recoil::testing::message_of, recoil::testing::write_file;
 
 /// `text` with `to` for the first `from`, which must be there.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {

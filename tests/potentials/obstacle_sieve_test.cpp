@@ -153,5 +153,59 @@ TYPED_TEST(ObstacleSieveOf, LosesNoPair) {
   EXPECT_LT(found.tests, expected.tests);
 }
 
+/// Two boxes beside each other in a cell that repeats, and their copies.
+template <int dim>
+struct RepeatingScene {
+  parallel::Communicator comm;
+  mesh::DistributedMesh<dim> mesh;
+  fem::FunctionSpace<dim> space;
+  std::vector<char> none;
+  fem::PeriodicBoundary<dim> periodic;
+  ContactState<dim> contact;
+  BarrierPotential<dim> barrier{contact};
+
+  explicit RepeatingScene(GlobalIndex sieve_from)
+      : comm(MPI_COMM_WORLD), mesh(cell(comm)), space(mesh, {1, 1}),
+        none(std::size_t(space.num_nodes()) * dim, 0), periodic(space, spec(), none),
+        contact(fem::periodic_surface<dim>(space, periodic, none), WideScene<dim>::parameters(sieve_from)) {}
+
+  static mesh::DistributedMesh<dim> cell(const parallel::Communicator& comm) {
+    mesh::SimplexMesh whole;
+    whole.dim = dim;
+    if (comm.rank() == 0) whole = test::box_mesh(dim, dim == 2 ? 40 : 8, 2);
+    for (Eigen::Vector3d& vertex : whole.vertices)
+      if (vertex.x() > 0.75) vertex.x() -= 0.42;
+    return mesh::distribute<dim>(comm, whole);
+  }
+  static fem::PeriodicSpec<dim> spec() {
+    fem::PeriodicSpec<dim> result;
+    result.axes.fill(true);
+    result.prescribed.fill(true);
+    result.displacement_gradient = [](double) { return Eigen::Matrix<double, dim, dim>::Zero().eval(); };
+    return result;
+  }
+};
+
+TYPED_TEST(ObstacleSieveOf, LosesNoPairWithCopies) {
+  constexpr int dim = TypeParam::dim;
+  RepeatingScene<dim> all(std::numeric_limits<GlobalIndex>::max()), near(1);
+  const auto find = [](RepeatingScene<dim>& scene) {
+    linalg::Vector u = test::rough_field(scene.space, 0.002, 1), g(scene.space.layout());
+    scene.contact.update(u.local());
+    scene.barrier.add_gradient(u.local(), 5, g.write_owned());
+    return g;
+  };
+  const linalg::Vector expected = find(all);
+  linalg::Vector found = find(near);
+  EXPECT_GT(all.contact.num_pairs(), 10);
+  EXPECT_EQ(near.contact.num_pairs(), all.contact.num_pairs());
+  EXPECT_EQ(near.contact.min_distance(), all.contact.min_distance());
+  EXPECT_EQ(near.contact.num_intersections(), all.contact.num_intersections());
+  found.add(-1, expected);
+  EXPECT_GT(expected.norm(), 0);
+  EXPECT_LE(found.norm(), 1e-12 * expected.norm());
+  EXPECT_LT(near.comm.sum(near.contact.traffic().tests), all.comm.sum(all.contact.traffic().tests));
+}
+
 } // namespace
 } // namespace recoil::potentials

@@ -15,6 +15,8 @@ public:
 
   /// Numbers of the boxes that meet `box`, ascending.
   std::vector<std::int32_t> meeting(const Eigen::AlignedBox3d& box) const;
+  /// Whether there are any.
+  bool meets(const Eigen::AlignedBox3d& box) const;
 
 private:
   std::vector<Eigen::AlignedBox3d> boxes_;

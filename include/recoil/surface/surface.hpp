@@ -66,6 +66,7 @@ struct Copies {
   /// Global blocks of the nodes k-, k+; -1 where nothing repeats.
   std::array<std::array<GlobalIndex, 2>, dim> ends;
   std::vector<std::int32_t> cell_of_vertex; ///< number in `cells` of each vertex
+  GlobalIndex num_vertices_global = 0;      ///< of the cells beside the first, over all ranks
 
   /// SurfaceVertex::block of a copy is that of the node plus this times the number of blocks.
   static constexpr GlobalIndex block_of_copy(GlobalIndex block, std::size_t cell, GlobalIndex num_blocks) {
@@ -103,7 +104,9 @@ struct SurfaceParts {
 /// A distributed mesh of triangles (3D) or edges (2D) on which bodies collide and which may deform. Its
 /// vertices move with nodes, the blocks of a vector of displacements, or are obstacles, which are moved from
 /// outside. Every rank holds the vertices whose node it owns, its share of the obstacle vertices, and the
-/// edges and faces whose vertex with the smallest id it owns; other vertices of those are ghosts.
+/// edges and faces whose vertex with the smallest id it owns; other vertices of those are ghosts. Copies of a
+/// cell that repeats are where what they are copies of is: their bodies count as obstacles (is_obstacle),
+/// their vertices move with nodes.
 ///
 /// Made by fem::boundary_surface of a volume mesh, by surface_of_sheets of thin sheets and by
 /// surface_of_obstacles (build.hpp).
@@ -125,6 +128,11 @@ public:
   /// Obstacle vertices known here.
   LocalIndex num_obstacle_vertices() const { return parts_.num_obstacle_vertices; }
   GlobalIndex num_obstacle_vertices_global() const { return parts_.num_obstacle_vertices_global; }
+  /// Vertices of obstacles and copies, which meet bodies alone, over all ranks. They, and what is made of
+  /// them, follow those of bodies in the lists of owned vertices, edges and faces.
+  GlobalIndex num_vertices_beside_bodies() const {
+    return num_obstacle_vertices_global() + (parts_.copies ? parts_.copies->num_vertices_global : 0);
+  }
 
   LocalIndex num_owned() const { return parts_.num_owned; }
   LocalIndex num_vertices() const { return parts_.num_vertices(); }
@@ -149,13 +157,14 @@ public:
       return parts_.faces;
   }
   /// Per face, the number of faces at each of its edges, edge i from its vertex i to (i + 1) % 3: 2 on
-  /// bodies, whose boundary is closed, 1 at the border of a sheet.
+  /// bodies, whose boundary is closed - that of a cell that repeats goes on in the next one -, 1 at the
+  /// border of a sheet.
   const std::vector<std::array<std::int8_t, 3>>& edge_faces() const { return parts_.edge_faces; }
   /// Per edge, whether it lies inside of a flat part of an obstacle that stays flat.
   const std::vector<char>& edge_is_flat() const { return parts_.edge_is_flat; }
   /// Per owned facet of a body, the side of the material: +1 where (v1 - v0) x (v2 - v0), or in 2D v1 - v0
-  /// turned clockwise, points out of the body, -1 where it points inwards; 0 on sheets and obstacles, which
-  /// have no inside.
+  /// turned clockwise, points out of the body, -1 where it points inwards; of a copy as of its body; 0 on
+  /// sheets and obstacles, which have no inside.
   const std::vector<std::int8_t>& facet_sides() const { return parts_.facet_sides; }
   /// Per owned facet, what this vector is multiplied by to have the direction of the normal: out of a body,
   /// or as the vertices go round in the file of a sheet or obstacle.
@@ -163,6 +172,7 @@ public:
   /// Per face, bit i: its edge i, counted as in edge_faces, is flat.
   const std::vector<std::uint8_t>& face_flat_edges() const { return parts_.face_flat_edges; }
 
+  /// Whether this is an obstacle, or a copy of a body: what never meets others of its kind.
   bool is_obstacle(std::int32_t body) const { return body >= num_bodies(); }
   /// Name of a deformable body or obstacle.
   const std::string& body_name(std::int32_t body) const { return parts_.names[body]; }

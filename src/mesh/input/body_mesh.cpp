@@ -8,6 +8,7 @@
 
 #include "mesh/facet_entries.hpp"
 #include "mesh/input/describe.hpp"
+#include "mesh/input/entry_checks.hpp"
 #include "mesh/input/refinement.hpp"
 #include "recoil/base/error.hpp"
 
@@ -63,15 +64,9 @@ Measure measure(const BodyMesh& mesh, const std::array<std::int32_t, 4>& cell) {
 
 /// Whether two cells that share a facet lie on the same side of it, each by more than rounding.
 bool lie_on_one_side(const BodyMesh& mesh, std::span<const FacetEntry> entries) {
-  constexpr double rounding = 1e-10;
   const auto facet = facet_vertices(mesh, {entries[0].reference / 4, entries[0].reference % 4, -1});
   const auto side = [&](const FacetEntry& entry) {
-    auto cell = mesh.cells[entry.reference / 4];
-    const std::int32_t opposite = cell[entry.reference % 4];
-    std::copy_n(facet.begin(), mesh.dim, cell.begin());
-    cell[mesh.dim] = opposite;
-    const auto [determinant, scale] = measure(mesh, cell);
-    return std::abs(determinant) > rounding * scale ? determinant : 0;
+    return side_of(mesh, facet, mesh.cells[entry.reference / 4][entry.reference % 4], facet_rounding);
   };
   return side(entries[0]) * side(entries[1]) > 0;
 }
@@ -197,6 +192,15 @@ void split_facets(BodyMesh& mesh, const EdgeNumbers& edges, std::int32_t first_m
 }
 
 } // namespace
+
+int side_of(const BodyMesh& mesh, const std::array<std::int32_t, 3>& facet, std::int32_t opposite,
+            double rounding) {
+  std::array<std::int32_t, 4> cell{-1, -1, -1, -1};
+  std::copy_n(facet.begin(), mesh.dim, cell.begin());
+  cell[mesh.dim] = opposite;
+  const auto [determinant, scale] = measure(mesh, cell);
+  return std::abs(determinant) <= rounding * scale ? 0 : determinant > 0 ? 1 : -1;
+}
 
 std::vector<std::array<std::int32_t, 2>> refine_once(BodyMesh& mesh, const std::string& where) {
   const std::size_t children = children_of_a_cell(mesh.dim);

@@ -30,6 +30,14 @@ void check_source(const GeometrySpec& spec);
 /// @throws InputError if the cells of an entry are not those of the dimension of the scene.
 void check_dimension(const BodyMesh& mesh, int dim, const std::string& where);
 
+/// Share of the product of three edges (two in 2D) below which find_boundary() takes the determinant of a
+/// cell for rounding.
+inline constexpr double facet_rounding = 1e-10;
+/// The side of a facet on which the other corner of a cell lies, 1 or -1; 0 if that is nearly none, by
+/// `rounding` as facet_rounding.
+int side_of(const BodyMesh& mesh, const std::array<std::int32_t, 3>& facet, std::int32_t opposite,
+            double rounding);
+
 /// Facets of cells that are not connected lie on each other where vertices are there twice: a warning. Cells
 /// that overlap have facets on each other that face the same way. @throws InputError for these.
 void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std::string& where);

@@ -1,5 +1,5 @@
 #include "mesh/input/gmsh.hpp"
-#include "mesh/input/gmsh_fields.hpp"
+#include "mesh/input/gmsh_records.hpp"
 
 namespace recoil::mesh {
 
@@ -19,25 +19,19 @@ std::size_t section_count(FileCursor& cursor, const GmshFormat& format, const ch
 
 void read_binary_elements(FileCursor& cursor, std::size_t count, GmshMesh& mesh) {
   std::size_t done = 0;
-  std::int64_t nodes[gmsh_max_nodes];
+  GmshElement element;
   while (done < count) {
     const auto type = cursor.binary<std::int32_t>("an element block");
     const auto block = cursor.binary<std::int32_t>("an element block");
     const auto num_tags = cursor.binary<std::int32_t>("an element block");
-    const int num_nodes = gmsh_node_count(cursor, type);
+    element.set_type(cursor, type);
     if (block <= 0 || block > std::ptrdiff_t(count - done))
       cursor.fail("a block of " + std::to_string(block) + " elements in a section of " +
                   std::to_string(count));
     if (num_tags < 0 || num_tags > 1000) cursor.fail(std::to_string(num_tags) + " tags per element");
     for (std::int32_t i = 0; i < block; ++i) {
-      cursor.binary<std::int32_t>("an element number");
-      std::int32_t tags[2] = {0, 0}; // physical group and entity; the others are partitions
-      for (std::int32_t t = 0; t < num_tags; ++t) {
-        const auto tag = cursor.binary<std::int32_t>("an element tag");
-        if (t < 2) tags[t] = tag;
-      }
-      for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.binary<std::int32_t>("a node of an element");
-      mesh.add_element(cursor, type, nodes, tags[0], tags[1]);
+      read_gmsh2_record(cursor, num_tags, element);
+      mesh.add_element(cursor, type, element.nodes.data(), element.group, element.entity);
     }
     done += block;
   }
@@ -56,13 +50,9 @@ void read_gmsh2_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& me
   std::vector<std::int64_t> tags(count);
   std::vector<Eigen::Vector3d> positions(count);
   for (std::size_t i = 0; i < count; ++i) {
-    if (format.binary) {
-      tags[i] = cursor.binary<std::int32_t>("a node number");
-      for (int k = 0; k < 3; ++k) positions[i][k] = cursor.binary_coordinate();
-    } else {
-      tags[i] = cursor.integer("a node number");
-      for (int k = 0; k < 3; ++k) positions[i][k] = cursor.number("a coordinate");
-    }
+    const GmshNode node = read_gmsh2_node(cursor, format);
+    tags[i] = node.tag;
+    positions[i] = node.position;
   }
   mesh.set_nodes(cursor, tags, std::move(positions));
 }
@@ -71,20 +61,10 @@ void read_gmsh2_elements(FileCursor& cursor, const GmshFormat& format, GmshMesh&
   mesh.begin_elements(cursor);
   const auto count = section_count(cursor, format, "elements", 8);
   if (format.binary) return read_binary_elements(cursor, count, mesh);
-  std::int64_t nodes[gmsh_max_nodes];
+  GmshElement element;
   for (std::size_t i = 0; i < count; ++i) {
-    cursor.integer("an element number");
-    const auto type = cursor.small_integer("an element type");
-    const int num_nodes = gmsh_node_count(cursor, type);
-    const auto num_tags = cursor.integer("a count of tags");
-    if (num_tags < 0) cursor.fail(std::to_string(num_tags) + " tags of an element");
-    std::int32_t tags[2] = {0, 0};
-    for (std::int64_t t = 0; t < num_tags; ++t) {
-      const auto tag = cursor.small_integer("an element tag");
-      if (t < 2) tags[t] = tag;
-    }
-    for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.integer("a node of an element");
-    mesh.add_element(cursor, type, nodes, tags[0], tags[1]);
+    read_gmsh2_line(cursor, element);
+    mesh.add_element(cursor, element.type, element.nodes.data(), element.group, element.entity);
   }
 }
 
@@ -130,12 +110,8 @@ void read_gmsh4_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& me
     const auto count = fields.count("nodes", 24 + fields.size_bytes(), 8);
     if (count > num_nodes - tags.size()) check_total(cursor, tags.size() + count, num_nodes, "nodes");
     for (std::size_t i = 0; i < count; ++i) tags.push_back(fields.size("a node tag"));
-    for (std::size_t i = 0; i < count; ++i) {
-      Eigen::Vector3d position;
-      for (int k = 0; k < 3; ++k) position[k] = fields.coordinate();
-      positions.push_back(position);
-      for (int k = 0; k < (parametric ? dim : 0); ++k) fields.coordinate();
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      positions.push_back(read_gmsh4_position(fields, parametric ? dim : 0));
   }
   check_total(cursor, tags.size(), num_nodes, "nodes");
   mesh.set_nodes(cursor, tags, std::move(positions));
@@ -150,12 +126,11 @@ void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const Gms
   fields.size("the smallest element tag");
   fields.size("the largest element tag");
   std::size_t found = 0;
-  std::int64_t nodes[gmsh_max_nodes];
+  GmshElement element;
   for (std::size_t block = 0; block < num_blocks; ++block) {
     const int dim = fields.dimension();
     const auto entity = fields.small("an entity tag");
-    const auto type = fields.small("an element type");
-    const int num_nodes = gmsh_node_count(cursor, type);
+    element.set_type(cursor, fields.small("an element type"));
     const auto count = fields.count("elements", 2 * fields.size_bytes(), 4);
     found += count;
     if (found > num_elements) check_total(cursor, found, num_elements, "elements");
@@ -163,9 +138,8 @@ void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const Gms
     const std::span<const std::int32_t> groups =
         tagged == entities[dim].end() ? std::span<const std::int32_t>() : tagged->second;
     for (std::size_t i = 0; i < count; ++i) {
-      fields.size("an element tag");
-      for (int k = 0; k < num_nodes; ++k) nodes[k] = fields.size("a node of an element");
-      mesh.add_element(cursor, type, nodes, groups);
+      read_gmsh4_element(fields, element);
+      mesh.add_element(cursor, element.type, element.nodes.data(), groups);
     }
   }
   check_total(cursor, found, num_elements, "elements");

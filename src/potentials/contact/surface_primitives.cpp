@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "recoil/geometry/box_tree.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::potentials {
@@ -45,10 +46,45 @@ void add_items(const surface::Surface<dim>& surface, int set, const std::vector<
   });
 }
 
-/// False where a box is no box.
+/// What is around the bodies of all ranks where this rank has obstacles: of many ranks few are there.
 template <int dim>
-bool are_apart(const collide::Box<dim>& a, const collide::Box<dim>& b) {
-  return (a.min().array() > b.max().array()).any() || (b.min().array() > a.max().array()).any();
+class AroundBodies {
+  using Box = collide::Box<dim>;
+
+public:
+  /// @param all around the bodies of all ranks, @param here around the obstacles of this rank.
+  AroundBodies(const std::vector<Box>& all, const Box& here) : tree_(near(all, here)) {}
+
+  /// Whether anything is there; true where a box is no box, of which the search tells.
+  bool may_meet(const Box& box) const {
+    return !(box.min().array() <= box.max().array()).all() || tree_.meets(in_space(box));
+  }
+
+private:
+  static Eigen::AlignedBox3d in_space(const Box& box) {
+    Eigen::Vector3d low = Eigen::Vector3d::Zero(), high = low;
+    low.head<dim>() = box.min();
+    high.head<dim>() = box.max();
+    return {low, high};
+  }
+  static std::vector<Eigen::AlignedBox3d> near(const std::vector<Box>& all, const Box& here) {
+    std::vector<Eigen::AlignedBox3d> boxes;
+    for (const Box& box : all)
+      if (box.intersects(here)) boxes.push_back(in_space(box));
+    return boxes;
+  }
+
+  geometry::BoxTree tree_;
+};
+
+/// Around the obstacles that this rank knows.
+template <int dim>
+collide::Box<dim> around_obstacles(const surface::Surface<dim>& surface,
+                                   const std::vector<collide::Box<dim>>& vertex_boxes) {
+  collide::Box<dim> around;
+  for (LocalIndex v = 0; v < surface.num_vertices(); ++v)
+    if (surface.is_obstacle(surface.vertices()[v].body)) around.extend(vertex_boxes[v]);
+  return around;
 }
 
 } // namespace
@@ -57,7 +93,7 @@ template <int dim>
 PrimitiveItems<dim> find_items(const surface::Surface<dim>& surface, std::span<const int> sets,
                                const std::vector<collide::Box<dim>>& vertex_boxes, GlobalIndex sieve_from) {
   PrimitiveItems<dim> items;
-  if (surface.num_obstacle_vertices_global() < sieve_from) {
+  if (surface.num_vertices_beside_bodies() < sieve_from) {
     const auto any = [](bool, const collide::Box<dim>&) { return true; };
     for (const int set : sets) add_items<dim>(surface, set, vertex_boxes, any, items.sets[set], nullptr);
     return items;
@@ -67,14 +103,9 @@ PrimitiveItems<dim> find_items(const surface::Surface<dim>& surface, std::span<c
       add_items<dim>(surface, set, vertex_boxes, wanted, items.sets[set], &items.primitives[set]);
   };
   add([](bool of_obstacle, const collide::Box<dim>&) { return !of_obstacle; });
-  const auto around_bodies = collide::boxes_around<dim>(surface.comm(), items.sets);
-  collide::Box<dim> around_all;
-  for (const auto& box : around_bodies) around_all.extend(box);
-  // Obstacles follow bodies in all lists of a surface.
-  add([&](bool of_obstacle, const collide::Box<dim>& box) {
-    return of_obstacle && !are_apart<dim>(box, around_all) &&
-           !std::ranges::all_of(around_bodies, [&](const auto& other) { return are_apart<dim>(box, other); });
-  });
+  const AroundBodies<dim> bodies(collide::boxes_around<dim>(surface.comm(), items.sets),
+                                 around_obstacles(surface, vertex_boxes));
+  add([&](bool of_obstacle, const collide::Box<dim>& box) { return of_obstacle && bodies.may_meet(box); });
   return items;
 }
 

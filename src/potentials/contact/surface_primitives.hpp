@@ -40,8 +40,9 @@ struct PrimitiveItems {
   std::array<std::vector<LocalIndex>, 3> primitives;
 };
 
-/// Boxes around the boxes of their vertices. Where the surface has `sieve_from` obstacle vertices or more,
-/// primitives of obstacles that no primitive of a body can meet, on any rank, are left out.
+/// Boxes around the boxes of their vertices. Where obstacles and copies have `sieve_from` vertices or more,
+/// those of their primitives that no primitive of a body can meet, on any rank, are left out, at the cost of
+/// a question to a hierarchy of boxes each.
 /// @param sets which are filled; others stay empty. Collective.
 template <int dim>
 PrimitiveItems<dim> find_items(const surface::Surface<dim>& surface, std::span<const int> sets,

@@ -56,7 +56,7 @@ void SphereBarrierPotential::add_parameter_products(std::span<const double>, std
 template <class AnyTerm>
 EndVectors SphereFrictionPotential::by_distance(const AnyTerm& term) const {
   const Slip at = slip(term);
-  const Eigen::Vector3d f = -term.coefficient * term.force_by_gap * unit_force(at);
+  const Eigen::Vector3d f = -term.coefficient * term.force_by_gap * unit_force(term, at);
   return {at.by_state[0].transpose() * f, at.by_state[1].transpose() * f};
 }
 

@@ -46,7 +46,8 @@ Matrix3x12 projection_by_start(const Vector3d& n, const Vector3d& w, const Matri
 
 SphereFrictionPotential::Term
 SphereFrictionPotential::lagged(const SphereTouch& touch, const std::vector<double>& states_at_start) const {
-  Term term{touch, 0, barrier_->force(touch), barrier_->force_by_gap(touch), {}};
+  Term term{touch, 0, barrier_->force(touch), barrier_->force_by_gap(touch), {}, &geometry::coulomb_friction,
+            eta_};
   term.start.fill(geometry::identity_quaternion());
   for (int end = 0; end < num_spheres(touch.pair); ++end)
     term.start[end] = orientation(states_at_start, end_of(touch.pair, end));
@@ -96,6 +97,7 @@ void SphereFrictionPotential::lag(std::span<const double> u, std::span<const dou
     if (coefficients_) sliding_.push_back(lagged_sliding(term, states_at_start));
     if (rolling_ > 0) rolling_terms_.push_back(lagged_rolling(term));
   }
+  if (has_springs()) attach_springs();
 }
 
 /// Rows are those of the gradient, columns the tangent vectors at the start.
@@ -121,7 +123,7 @@ Matrix12 SphereFrictionPotential::by_start(const SlidingTerm& term) const {
            (distance - touch.length * normal - n * (n.transpose() * distance));
   const Matrix3d P = Matrix3d::Identity() - n * n.transpose();
   const Matrix3x12 of_force =
-      term.coefficient * term.force_by_gap * unit_force(at) * (n.transpose() * distance) +
+      term.coefficient * term.force_by_gap * unit_force(term, at) * (n.transpose() * distance) +
       force_by_way(term, at) * (projection_by_start(n, w, normal) + P * way);
   const Matrix3x12 tangential = projection_by_start(n, f, normal) + P * of_force;
   Matrix12 S = Matrix12::Zero();
@@ -151,7 +153,7 @@ Matrix12 SphereFrictionPotential::by_start(const RollingTerm& term) const {
     angle -= turn.by_turn[end] * rotation_by_start(*spheres_, pair, end);
   const Matrix3d P = Matrix3d::Identity() - n * n.transpose();
   const Matrix3x12 of_force =
-      term.coefficient * term.force_by_gap * unit_force(at) * (n.transpose() * distance) +
+      term.coefficient * term.force_by_gap * unit_force(term, at) * (n.transpose() * distance) +
       force_by_way(term, at) * term.radius * (projection_by_start(n, turn.angle, normal) + P * angle);
   const Vector3d moment = term.radius * (P * f);
   const Matrix3x12 of_moment = term.radius * (projection_by_start(n, f, normal) + P * of_force);

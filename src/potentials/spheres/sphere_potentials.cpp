@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "potentials/spheres/sphere_states.hpp"
-#include "recoil/geometry/friction_smoothing.hpp"
 
 namespace recoil::potentials {
 
@@ -61,6 +60,13 @@ double SphereBarrierPotential::force(const SphereTouch& touch) const {
 
 double SphereBarrierPotential::force_by_gap(const SphereTouch& touch) const {
   return -factor(touch) * at(touch).second;
+}
+
+double SphereBarrierPotential::contact_radius(const SphereTouch& touch) const {
+  double curvature = 0;
+  for (int end = 0; end < num_spheres(touch.pair); ++end)
+    curvature += 1 / (*contact_->spheres())[end_of(touch.pair, end)].radius;
+  return std::sqrt(std::max(contact_->dhat() - touch.gap, 0.0) / curvature);
 }
 
 void SphereBarrierPotential::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
@@ -167,7 +173,7 @@ SphereFrictionPotential::Slip SphereFrictionPotential::slip(const SlidingTerm& t
     slip.by_state[end] << sign * P,
         -sign / (*spheres_)[sphere].radius * (P * R * geometry::cross_matrix(term.arms[end]));
   }
-  slip.way = P * material_way(term);
+  slip.way = term.spring.stretch + P * material_way(term);
   return slip;
 }
 
@@ -194,25 +200,25 @@ SphereFrictionPotential::Slip SphereFrictionPotential::slip(const RollingTerm& t
 }
 
 /// The derivative of f0 by the way.
-Vector3d SphereFrictionPotential::unit_force(const Slip& at) const {
-  return geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
+Vector3d SphereFrictionPotential::unit_force(const Term& term, const Slip& at) const {
+  return term.law->f1_over_y(at.way.norm(), term.eta) * at.way;
 }
 
 /// The derivative of a term by its way.
 Vector3d SphereFrictionPotential::force(const Term& term, const Slip& at) const {
-  return term.strength() * unit_force(at);
+  return term.strength() * unit_force(term, at);
 }
 
 Matrix3d SphereFrictionPotential::force_by_way(const Term& term, const Slip& at) const {
   const double y = at.way.norm();
-  return term.strength() * (geometry::friction_f1_over_y(y, eta_) * Matrix3d::Identity() +
-                            geometry::friction_f1_over_y_slope_over_y(y, eta_) * at.way * at.way.transpose());
+  return term.strength() * (term.law->f1_over_y(y, term.eta) * Matrix3d::Identity() +
+                            term.law->f1_over_y_slope_over_y(y, term.eta) * at.way * at.way.transpose());
 }
 
 double SphereFrictionPotential::value(std::span<const double>) const {
   double sum = 0;
   for_each_term(
-      [&](const auto& term) { sum += term.strength() * geometry::friction_f0(slip(term).way.norm(), eta_); });
+      [&](const auto& term) { sum += term.strength() * term.law->f0(slip(term).way.norm(), term.eta); });
   return sum;
 }
 
@@ -263,7 +269,7 @@ Matrix12 SphereFrictionPotential::curvature(const RollingTerm& term, const Vecto
 template <class AnyTerm>
 Matrix12 SphereFrictionPotential::hessian(const AnyTerm& term, Projection projection) const {
   const Slip at = slip(term);
-  const double s = term.strength() * geometry::friction_f1_over_y(at.way.norm(), eta_);
+  const double s = term.strength() * term.law->f1_over_y(at.way.norm(), term.eta);
   const Matrix3d D =
       projection == Projection::none ? force_by_way(term, at) : Matrix3d(s * Matrix3d::Identity());
   Matrix12 H = Matrix12::Zero();
@@ -308,7 +314,7 @@ void SphereFrictionPotential::add_parameter_products(std::span<const double>, st
   if (!by) return;
   for (const SlidingTerm& term : sliding_) {
     const Slip at = slip(term);
-    const Vector3d f = factor * term.force * unit_force(at);
+    const Vector3d f = factor * term.force * unit_force(term, at);
     for (int end = 0; end < num_spheres(term.touch.pair); ++end)
       (*by)[term.entry] += f.dot(at.by_state[end] * tangent(in, end_of(term.touch.pair, end)));
   }
@@ -325,7 +331,7 @@ void SphereFrictionPotential::add_parameter_tangent(std::span<const double>,
   for (std::size_t k = 0; change && k < sliding_.size(); ++k) {
     const SlidingTerm& term = sliding_[k];
     const Slip at = slip(term);
-    const Vector3d f = (*change)[term.entry] * term.force * unit_force(at);
+    const Vector3d f = (*change)[term.entry] * term.force * unit_force(term, at);
     for (int end = 0; end < num_spheres(term.touch.pair); ++end)
       tangent(out, end_of(term.touch.pair, end)) += at.by_state[end].transpose() * f;
   }
@@ -336,8 +342,12 @@ double SphereFrictionPotential::dissipation() const {
   double sum = 0;
   for_each_term([&](const auto& term) {
     const Slip at = slip(term);
-    sum += force(term, at).dot(at.way);
+    sum += force(term, at).dot(at.way - kept_stretch(term, at));
   });
+  if (!has_springs()) return sum;
+  for (const ContactSpring& spring : springs_)
+    sum += PairSpring{Vector3d(spring.stretch.data()), spring.stiffness}.energy();
+  for (const SlidingTerm& term : sliding_) sum -= term.spring.energy();
   return sum;
 }
 

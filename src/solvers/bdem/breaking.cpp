@@ -17,13 +17,12 @@ Eigen::Vector3d middle_of(const BondedParticles& problem, LocalIndex bond, std::
   return problem.cell_motion->cell().wrapped(middle, problem.cell_motion->now());
 }
 
-} // namespace
-
+/// The stresses are those of the forces in a section of this radius.
 BrokenBond record_of_break(const BondedParticles& problem, LocalIndex bond, bool by_tension,
-                           std::span<const double> u, double time) {
+                           std::span<const double> u, double time, double radius) {
   const GlobalIndex id = problem.particles->bonds[bond].id;
   const double integrity = problem.bonds->integrity(bond);
-  const auto [sigma, tau] = bond_stresses(problem, bond, problem.bonds->forces_of(bond, u));
+  const auto [sigma, tau] = bond_stresses(problem, bond, problem.bonds->forces_of(bond, u), radius);
   return {id,
           time,
           middle_of(problem, bond, u),
@@ -33,23 +32,25 @@ BrokenBond record_of_break(const BondedParticles& problem, LocalIndex bond, bool
           by_tension};
 }
 
-namespace {
-
 /// What breaks a bond, as of the sound one.
 StressRatio ratio_at(const BondedParticles& problem, LocalIndex bond, std::span<const double> u) {
   return stress_ratio(problem, bond, problem.bonds->forces_of(bond, u));
 }
 
-/// Adds the record of a bond, if this rank counts it, and severs it.
-void sever(BondedParticles& problem, LocalIndex bond, bool by_tension, std::span<const double> u, double time,
+/// Severs a bond, and adds its record if this rank counts it.
+void sever(BondedParticles& problem, LocalIndex bond, const BrokenBond& record, std::span<const double> u,
            std::vector<BrokenBond>& broken) {
-  if (problem.particles->owns(problem.particles->bonds[bond]))
-    broken.push_back(record_of_break(problem, bond, by_tension, u, time));
+  if (problem.particles->owns(problem.particles->bonds[bond])) broken.push_back(record);
   problem.bonds->break_bond(bond);
   if (problem.contact) problem.contact->separate(bond, u);
 }
 
 } // namespace
+
+BrokenBond record_of_break(const BondedParticles& problem, LocalIndex bond, bool by_tension,
+                           std::span<const double> u, double time) {
+  return record_of_break(problem, bond, by_tension, u, time, problem.bonds->section_radius(bond));
+}
 
 std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<const double> u, double share,
                                            double time) {
@@ -68,7 +69,7 @@ std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<c
   if (largest < 1) return broken;
   for (LocalIndex bond = 0; bond < num_bonds; ++bond)
     if (!problem.bonds->is_broken(bond) && ratios[bond].value >= std::max(1.0, share * largest))
-      sever(problem, bond, ratios[bond].by_tension, u, time, broken);
+      sever(problem, bond, record_of_break(problem, bond, ratios[bond].by_tension, u, time), u, broken);
   return broken;
 }
 
@@ -76,14 +77,16 @@ std::vector<BrokenBond> break_bonds(BondedParticles& problem, std::span<const Lo
                                     std::span<const double> u, double time) {
   std::vector<BrokenBond> broken;
   for (const LocalIndex bond : bonds)
-    sever(problem, bond, ratio_at(problem, bond, u).by_tension, u, time, broken);
+    sever(problem, bond, record_of_break(problem, bond, ratio_at(problem, bond, u).by_tension, u, time), u,
+          broken);
   return broken;
 }
 
-std::vector<BrokenBond> break_by_tension(BondedParticles& problem, std::span<const LocalIndex> bonds,
-                                         std::span<const double> u, double time) {
+std::vector<BrokenBond> break_corroded(BondedParticles& problem, std::span<const CorrodedBond> bonds,
+                                       std::span<const double> u, double time) {
   std::vector<BrokenBond> broken;
-  for (const LocalIndex bond : bonds) sever(problem, bond, true, u, time, broken);
+  for (const auto& [bond, radius] : bonds)
+    sever(problem, bond, record_of_break(problem, bond, true, u, time, radius), u, broken);
   return broken;
 }
 

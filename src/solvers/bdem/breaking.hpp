@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "recoil/solvers/bdem/solver.hpp"
+#include "recoil/solvers/bdem/stress_corrosion.hpp"
 
 namespace recoil::solvers {
 
@@ -22,9 +23,10 @@ std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<c
 std::vector<BrokenBond> break_bonds(BondedParticles& problem, std::span<const LocalIndex> bonds,
                                     std::span<const double> u, double time);
 
-/// Severs these bonds, which all their ranks must, as broken by tension. @returns those that this rank
-/// counts. Not collective.
-std::vector<BrokenBond> break_by_tension(BondedParticles& problem, std::span<const LocalIndex> bonds,
-                                         std::span<const double> u, double time);
+/// Severs these bonds, which all their ranks must, as broken by tension where their sections have shrunk. The
+/// forces and the energy of records are those with the sections that the step had. @returns those that this
+/// rank counts. Not collective.
+std::vector<BrokenBond> break_corroded(BondedParticles& problem, std::span<const CorrodedBond> bonds,
+                                       std::span<const double> u, double time);
 
 } // namespace recoil::solvers

@@ -37,6 +37,15 @@ double undamped_time_step(const BondedParticles& problem, LocalIndex bond) {
   return 2 / std::sqrt(stiffer * largest_eigenvalue * problem.bonds->stiffness(bond).stretch / m);
 }
 
+/// The least of a time of every bond, infinite without any. Collective.
+template <class Time>
+double shortest_of_bonds(const BondedParticles& problem, Time time) {
+  double shortest = infinity;
+  for (LocalIndex bond = 0; bond < std::ssize(problem.particles->bonds); ++bond)
+    shortest = std::min(shortest, time(bond));
+  return problem.particles->points->comm->min(shortest);
+}
+
 double largest_radius(const BondedParticles& problem) {
   double largest = 0;
   for (const double r : problem.particles->radii) largest = std::max(largest, r);
@@ -51,18 +60,13 @@ double critical_time_step(const BondedParticles& problem, LocalIndex bond) {
 }
 
 double bond_time_scale(const BondedParticles& problem, double dt) {
-  double shortest = infinity;
-  for (LocalIndex bond = 0; bond < std::ssize(problem.particles->bonds); ++bond)
-    shortest = std::min(shortest,
-                        undamped_time_step(problem, bond) / std::sqrt(1 + damping_time(problem, bond) / dt));
-  return problem.particles->points->comm->min(shortest);
+  return shortest_of_bonds(problem, [&](LocalIndex bond) {
+    return undamped_time_step(problem, bond) / std::sqrt(1 + damping_time(problem, bond) / dt);
+  });
 }
 
 double bond_time_step(const BondedParticles& problem) {
-  double shortest = infinity;
-  for (LocalIndex bond = 0; bond < std::ssize(problem.particles->bonds); ++bond)
-    shortest = std::min(shortest, critical_time_step(problem, bond));
-  return problem.particles->points->comm->min(shortest);
+  return shortest_of_bonds(problem, [&](LocalIndex bond) { return critical_time_step(problem, bond); });
 }
 
 double contact_time_step(const BondedParticles& problem) {
@@ -77,6 +81,12 @@ double contact_time_step(const BondedParticles& problem) {
 
 double critical_time_step(const BondedParticles& problem) {
   return std::min(bond_time_step(problem), contact_time_step(problem));
+}
+
+double undamped_time_step(const BondedParticles& problem) {
+  const double of_bonds =
+      shortest_of_bonds(problem, [&](LocalIndex bond) { return undamped_time_step(problem, bond); });
+  return std::min(of_bonds, contact_time_step(problem));
 }
 
 } // namespace recoil::solvers

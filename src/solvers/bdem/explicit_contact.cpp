@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace recoil::solvers {
 
 using Eigen::Vector3d;
+using potentials::PairSpring;
+using potentials::SpherePair;
 using potentials::SphereTouch;
 
 namespace {
@@ -45,6 +48,12 @@ void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u
   pressing_work_ = friction_work_ = dissipation_ = damping_dissipation_ = deepest_ = 0;
   on_prescribed_.assign(6 * std::size_t(problem_.particles->num_owned()), 0.0);
   impulses_.clear();
+  springs_.clear();
+  sprung_.clear();
+  springs_between_ = nullptr;
+  spring_energy_at_start_ = 0;
+  for (const potentials::ContactSpring& spring : problem_.friction->springs_at_start())
+    spring_energy_at_start_ += PairSpring{Vector3d(spring.stretch.data()), spring.stiffness}.energy();
   pairs_.begin_step(time, dt, u.owned());
 }
 
@@ -58,6 +67,7 @@ void ExplicitContact::add_forces(const linalg::Vector& u, double share, std::spa
   pairs_.move_obstacles(share);
   pairs_.cover(u.owned());
   pairs_.update(u.owned());
+  damping_impulses_.clear();
   std::vector<double> values(3 * std::size_t(pairs_.spheres()->size()), 0.0);
   for (const SphereTouch& touch : pairs_.touching()) {
     const Vector3d f = force(touch) * touch.normal;
@@ -125,16 +135,24 @@ struct ExplicitContact::Slip {
   double by_force, by_moment; ///< [1/kg], [1/(kg m^2)]
 };
 
+/// From the centres to the contact: both sides act in one point between them, obstacles on the surface of the
+/// sphere.
+std::array<Vector3d, 2> ExplicitContact::arms_of(const SphereTouch& touch) const {
+  const bool is_pair = touch.pair.b >= 0;
+  const double r_a = (*gathered_for_)[touch.pair.a].radius,
+               r_b = is_pair ? (*gathered_for_)[touch.pair.b].radius : 0;
+  const Vector3d arm = -(is_pair ? touch.length / (r_a + r_b) : 1) * r_a * touch.normal;
+  return {arm, arm + touch.length * touch.normal};
+}
+
 ExplicitContact::Slip ExplicitContact::slip_of(const SphereTouch& touch,
                                                std::span<const double> speeds) const {
   const std::size_t a = touch.pair.a, b = touch.pair.b;
   const bool is_pair = touch.pair.b >= 0;
-  const double r_a = (*gathered_for_)[touch.pair.a].radius,
-               r_b = is_pair ? (*gathered_for_)[touch.pair.b].radius : 0;
   Slip at;
-  // Both act in one point between the centres, and obstacles on the surface of the sphere.
-  at.arm_a = -(is_pair ? touch.length / (r_a + r_b) : 1) * r_a * touch.normal;
-  at.arm_b = at.arm_a + touch.length * touch.normal;
+  const auto arms = arms_of(touch);
+  at.arm_a = arms[0];
+  at.arm_b = arms[1];
   at.roll = three(speeds, 6 * a + 3);
   at.slip = three(speeds, 6 * a) + at.roll.cross(at.arm_a);
   at.by_moment = inverse_[2 * a + 1];
@@ -154,6 +172,11 @@ ExplicitContact::Slip ExplicitContact::slip_of(const SphereTouch& touch,
   return at;
 }
 
+ExplicitContact::Slip ExplicitContact::without_slip(const SphereTouch& touch) const {
+  const auto arms = arms_of(touch);
+  return {Vector3d::Zero(), Vector3d::Zero(), arms[0], arms[1], 0, 0};
+}
+
 /// Returns what the kinetic energy grows by, less the work of prescribed particles.
 double ExplicitContact::change_velocities(std::span<const double> impulses, std::span<double> v) {
   double change = 0;
@@ -169,16 +192,90 @@ double ExplicitContact::change_velocities(std::span<const double> impulses, std:
   return change;
 }
 
-/// Impulse [N s] and angular impulse [N m s] of friction on the first side of a contact, whose normal force
-/// has given `normal_impulse` and whose busier sphere is in `contacts` of them.
-std::array<Vector3d, 2> ExplicitContact::friction_impulse(const SphereTouch& touch, const Slip& at,
-                                                          double normal_impulse, double contacts) const {
+std::vector<SpherePair> ExplicitContact::touching_pairs() const {
+  std::vector<SpherePair> pairs;
+  for (const SphereTouch& touch : pairs_.touching()) pairs.push_back(touch.pair);
+  return pairs;
+}
+
+/// Of the pairs that touch now, from those of before, which after a search may be on other ranks.
+void ExplicitContact::find_springs() {
+  std::vector<SpherePair> pairs = touching_pairs();
+  if (springs_between_ != pairs_.spheres()) {
+    const auto owned = springs_between_ ? springs() : problem_.friction->springs_at_start();
+    springs_between_ = pairs_.spheres();
+    springs_ = potentials::springs_for_pairs(pairs_, *springs_between_, pairs, owned);
+  } else if (!std::ranges::equal(pairs, sprung_, {}, key_of, key_of)) {
+    std::vector<std::pair<PairKey, PairSpring>> before;
+    for (std::size_t k = 0; k < sprung_.size(); ++k) before.emplace_back(key_of(sprung_[k]), springs_[k]);
+    std::ranges::sort(before, {}, &std::pair<PairKey, PairSpring>::first);
+    springs_.clear();
+    for (const SpherePair& pair : pairs) {
+      const auto at =
+          std::ranges::lower_bound(before, key_of(pair), {}, &std::pair<PairKey, PairSpring>::first);
+      springs_.push_back(at != before.end() && at->first == key_of(pair) ? at->second : PairSpring{});
+    }
+  }
+  sprung_ = std::move(pairs);
+}
+
+void ExplicitContact::stretch_springs(double duration, std::span<const double> v) {
+  if (!problem_.has_springs()) return;
+  find_springs();
+  const std::vector<SphereTouch>& touching = pairs_.touching();
+  for (std::size_t k = 0; k < touching.size(); ++k)
+    springs_[k] = potentials::carried_over(springs_[k], touching[k].normal,
+                                           problem_.friction->spring_stiffness(touching[k]));
+  if (duration == 0 || !problem_.particles->points->comm->any(!touching.empty())) return;
+  gather_inertia();
+  const std::vector<double> speeds = pairs_.spheres()->gather(v, 6);
+  for (std::size_t k = 0; k < touching.size(); ++k) {
+    const SpherePair& pair = touching[k].pair;
+    const Vector3d spin = three(std::span<const double>(speeds), 6 * std::size_t(pair.a) + 3),
+                   other =
+                       pair.b < 0
+                           ? obstacle_spin(touching[k])
+                           : Vector3d(three(std::span<const double>(speeds), 6 * std::size_t(pair.b) + 3)),
+                   n = touching[k].normal;
+    Vector3d& stretch = springs_[k].stretch; // at right angles to n
+    const double turn = duration * n.dot(spin + other) / 2;
+    stretch = std::cos(turn) * stretch + std::sin(turn) * n.cross(stretch) +
+              duration * slip_of(touching[k], speeds).slip;
+  }
+}
+
+std::vector<potentials::ContactSpring> ExplicitContact::springs() const {
+  return potentials::springs_for_owners(pairs_, *springs_between_, sprung_, springs_);
+}
+
+double ExplicitContact::spring_energy() const {
+  double sum = 0;
+  for (const PairSpring& spring : springs_) sum += spring.energy();
+  return sum;
+}
+
+/// Yields where the whole normal force, damping included, cannot bear it.
+Vector3d ExplicitContact::spring_impulse(std::size_t k, double coefficient, double duration) {
+  PairSpring& spring = springs_[k];
+  const double damping = damping_impulses_.empty() ? 0 : damping_impulses_[k] / duration,
+               most = coefficient * std::max(0.0, force(pairs_.touching()[k]) + damping);
+  spring.stretch = potentials::within_reach(spring.stretch, most / spring.stiffness);
+  return -duration * spring.stiffness * spring.stretch;
+}
+
+/// Impulse [N s] and angular impulse [N m s] of friction for `duration` on the first side of the k-th
+/// contact, whose busier sphere is in `contacts` of them.
+std::array<Vector3d, 2> ExplicitContact::friction_impulse(std::size_t k, const Slip& at, double duration,
+                                                          double contacts) {
+  const SphereTouch& touch = pairs_.touching()[k];
   const potentials::FrictionCoefficients& mu = problem_.friction->coefficients();
   const potentials::Spheres& spheres = *pairs_.spheres();
-  const double coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
+  const double normal_impulse = duration * force(touch),
+               coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
                r_a = spheres[touch.pair.a].radius,
                radius = touch.pair.b < 0 ? r_a : (r_a + spheres[touch.pair.b].radius) / 2;
-  return {braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
+  return {problem_.has_springs() ? spring_impulse(k, coefficient, duration)
+                                 : braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
           braking(at.roll, at.by_moment, contacts, problem_.friction->rolling() * normal_impulse * radius)};
 }
 
@@ -187,17 +284,20 @@ void ExplicitContact::apply_friction(double duration, std::span<double> v) {
     return;
   gather_inertia();
   const potentials::Spheres& spheres = *pairs_.spheres();
-  const std::vector<double> speeds = spheres.gather(v, 6), counts = contacts_of_spheres();
+  // Springs need neither speeds nor what else a sphere touches.
+  const bool brakes = !problem_.has_springs() || problem_.friction->rolling() > 0;
+  const std::vector<double> speeds = brakes ? spheres.gather(v, 6) : std::vector<double>(),
+                            counts = brakes ? contacts_of_spheres() : std::vector(spheres.size(), 1.0);
   double by_obstacles = 0;
-  std::vector<double> impulses(speeds.size(), 0.0), owned(v.size(), 0.0);
-  for (const SphereTouch& touch : pairs_.touching()) {
-    const double normal_impulse = duration * force(touch);
-    if (normal_impulse == 0) continue;
+  std::vector<double> impulses(6 * std::size_t(spheres.size()), 0.0), owned(v.size(), 0.0);
+  for (std::size_t k = 0; k < pairs_.touching().size(); ++k) {
+    const SphereTouch& touch = pairs_.touching()[k];
+    if (force(touch) == 0) continue;
     const std::size_t a = touch.pair.a, b = touch.pair.b;
     const bool is_pair = touch.pair.b >= 0;
-    const Slip at = slip_of(touch, speeds);
+    const Slip at = brakes ? slip_of(touch, speeds) : without_slip(touch);
     const auto [j, m] =
-        friction_impulse(touch, at, normal_impulse, is_pair ? std::max(counts[a], counts[b]) : counts[a]);
+        friction_impulse(k, at, duration, is_pair ? std::max(counts[a], counts[b]) : counts[a]);
     three(std::span(impulses), 6 * a) += j;
     three(std::span(impulses), 6 * a + 3) += at.arm_a.cross(j) + m;
     if (is_pair) {
@@ -248,13 +348,15 @@ void ExplicitContact::apply_damping(double duration, std::span<const double> v_a
   std::vector<double> mean(v.size());
   for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = (v_at_start[i] + v[i]) / 2;
   const std::vector<double> speeds = spheres.gather(mean, 6);
+  damping_impulses_.clear();
   std::vector<double> impulses(speeds.size(), 0.0), owned(v.size(), 0.0);
   double by_obstacles = 0;
   const auto held = potentials::energies_of_touches(pairs_, *problem_.barrier);
   auto next = held.begin();
   for (const SphereTouch& touch : pairs_.touching()) {
-    const Vector3d j =
-        damping_impulse(touch, (next++)->energy, duration, approach_of(touch, speeds)) * touch.normal;
+    damping_impulses_.push_back(
+        damping_impulse(touch, (next++)->energy, duration, approach_of(touch, speeds)));
+    const Vector3d j = damping_impulses_.back() * touch.normal;
     three(std::span(impulses), 6 * std::size_t(touch.pair.a)) += j;
     if (touch.pair.b >= 0)
       three(std::span(impulses), 6 * std::size_t(touch.pair.b)) -= j;

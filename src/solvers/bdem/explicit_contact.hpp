@@ -31,6 +31,15 @@ public:
   /// 6 numbers each. Collective.
   void apply_friction(double duration, std::span<double> v);
 
+  /// Springs along contacts, if friction has any, go on by `duration` [s] up to add_forces(), at velocities v
+  /// of owned particles in space. To be called after it. Collective.
+  void stretch_springs(double duration, std::span<const double> v);
+  /// They as of apply_friction(), as potentials::springs_for_owners() has them. Collective.
+  std::vector<potentials::ContactSpring> springs() const;
+  /// Their energy, and its change since begin_step(), this rank's share [J].
+  double spring_energy() const;
+  double spring_energy_change() const { return spring_energy() - spring_energy_at_start_; }
+
   /// Damping of the pairs as of add_forces() for `duration`, in which their forces have led from velocities
   /// `v_at_start` to v. Collective. @pre the problem has it.
   void apply_damping(double duration, std::span<const double> v_at_start, std::span<double> v);
@@ -41,10 +50,10 @@ public:
   double deepest_overlap() const { return deepest_; }
   /// Since begin_step(), this rank's share [J]: the work of moving obstacles by press(); that of obstacles
   /// and of prescribed particles by apply_friction() and apply_damping(); and what apply_friction() has
-  /// dissipated.
+  /// dissipated, of springs with what leapfrog loses in their oscillations.
   double pressing_work() const { return pressing_work_; }
   double friction_work() const { return friction_work_; }
-  double dissipation() const { return dissipation_; }
+  double dissipation() const { return dissipation_ - spring_energy_change(); }
   /// What apply_damping() has dissipated since begin_step(), this rank's share [J].
   double damping_dissipation() const { return damping_dissipation_; }
   /// Means over the time since begin_step() of friction on prescribed particles, in space, 6 numbers an owned
@@ -67,10 +76,18 @@ private:
   void gather_inertia();
   std::vector<double> contacts_of_spheres() const;
   struct Slip;
+  std::array<Eigen::Vector3d, 2> arms_of(const potentials::SphereTouch& touch) const;
+  Slip without_slip(const potentials::SphereTouch& touch) const;
   Slip slip_of(const potentials::SphereTouch& touch, std::span<const double> speeds) const;
-  std::array<Eigen::Vector3d, 2> friction_impulse(const potentials::SphereTouch& touch, const Slip& at,
-                                                  double normal_impulse, double contacts) const;
+  std::array<Eigen::Vector3d, 2> friction_impulse(std::size_t k, const Slip& at, double duration,
+                                                  double contacts);
   double change_velocities(std::span<const double> impulses, std::span<double> v);
+  /// Identity of a pair as long as the spheres are the same.
+  using PairKey = std::array<LocalIndex, 3>;
+  static PairKey key_of(const potentials::SpherePair& pair) { return {pair.a, pair.b, pair.obstacle}; }
+  std::vector<potentials::SpherePair> touching_pairs() const;
+  void find_springs();
+  Eigen::Vector3d spring_impulse(std::size_t k, double coefficient, double duration);
 
   BondedParticles& problem_;
   potentials::SphereContact& pairs_;
@@ -83,6 +100,12 @@ private:
   double approach_of(const potentials::SphereTouch& touch, std::span<const double> speeds) const;
   double dt_ = 0, damping_dissipation_ = 0, pressing_work_ = 0, friction_work_ = 0, dissipation_ = 0,
          deepest_ = 0;
+  // Of the touching pairs, in their order; `sprung_` are these pairs, between the spheres `springs_between_`.
+  std::vector<potentials::PairSpring> springs_;
+  std::vector<potentials::SpherePair> sprung_;
+  std::shared_ptr<const potentials::Spheres> springs_between_;
+  std::vector<double> damping_impulses_; ///< of the touching pairs in this kick; empty: none
+  double spring_energy_at_start_ = 0;
   std::vector<double> on_prescribed_; ///< impulses of friction since begin_step()
   std::vector<Impulse> impulses_;     ///< on obstacles since begin_step()
 };

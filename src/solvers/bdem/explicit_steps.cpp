@@ -125,8 +125,9 @@ ExplicitSteps::Vector6 ExplicitSteps::tangent_force(std::span<const double> forc
   return result;
 }
 
-/// With obstacles at `share` of their motion in the step.
-void ExplicitSteps::find_forces(const Vector& u, double time, double share, Outcome& outcome) {
+/// After a drift of this duration, with obstacles at `share` of their motion in the step.
+void ExplicitSteps::find_forces(const Vector& u, double time, double drifted, double share,
+                                Outcome& outcome) {
   const PhaseScope phase(Phase::assembly);
   const std::span<const LocalIndex> broken = bonds_.forces(u.local(), force_);
   if (!broken.empty()) {
@@ -136,6 +137,7 @@ void ExplicitSteps::find_forces(const Vector& u, double time, double share, Outc
   if (contact_) {
     const PhaseScope contact(Phase::contact);
     contact_->add_forces(u, share, std::span(force_).first(v_.size()));
+    contact_->stretch_springs(drifted, v_);
   }
   if (!problem_.add_loads) return;
   std::ranges::fill(load_, 0.0);
@@ -239,14 +241,12 @@ Vector ExplicitSteps::before_drift(const Vector& u, double h, double share) cons
   return before;
 }
 
-void ExplicitSteps::add_damping_gradient(const Vector& u, const Vector& v, double time, double dt,
-                                         std::span<double> g) {
+void ExplicitSteps::add_damping_gradient(const Vector& u, const Vector& v, double time, std::span<double> g) {
   if (!problem_.bond_damping) return;
-  const double h = dt / num_sub_steps(dt);
   take_velocities(u, v);
-  problem_.begin_cell(time, h);
-  const Vector before = before_drift(u, h, 1);
-  problem_.bond_damping->begin_step({time, h, 1, before.local()});
+  problem_.begin_cell(time, sub_step_);
+  const Vector before = before_drift(u, sub_step_, 1);
+  problem_.bond_damping->begin_step({time, sub_step_, 1, before.local()});
   problem_.bond_damping->add_gradient(u.local(), 1, g);
 }
 
@@ -310,7 +310,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
                                               const std::function<bool()>& interrupted) {
   Outcome outcome;
   const int count = refinement * num_sub_steps(dt);
-  const double h = dt / count;
+  const double h = sub_step_ = dt / count;
   bonds_.refresh();
   take_velocities(u, v);
   problem_.begin_cell(time, dt);
@@ -323,7 +323,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
     bonds_.begin_damping(before_drift(u, h, share).local(), F, h);
   }
   if (problem_.cell_motion) problem_.cell_motion->go(0);
-  find_forces(u, time - dt, 0, outcome);
+  find_forces(u, time - dt, 0, 0, outcome);
   outcome.bond_work += h * h / 8 * squared_forces(u);
   outcome.external_work -= prescribed_kinetic_energy();
   for (int s = 1; s <= count; ++s) {
@@ -343,7 +343,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
       return outcome;
     }
     u.update_ghosts();
-    find_forces(u, end, double(s) / count, outcome);
+    find_forces(u, end, h, double(s) / count, outcome);
   }
   kick(h / 2, 0, u, outcome);
   deform(u, share / 2, outcome);

@@ -47,9 +47,9 @@ public:
   /// tangent spaces at u: repulsion at the end of the last advance(), and the mean of friction. Not
   /// collective.
   void add_contact_gradient(const linalg::Vector& u, std::span<double> g) const;
-  /// Adds what the damping of bonds exerts at u and v at the end of a step of length dt to `time`.
-  /// Collective.
-  void add_damping_gradient(const linalg::Vector& u, const linalg::Vector& v, double time, double dt,
+  /// Adds what the damping of bonds exerts at the end u, v of the last advance(), which led to `time`, by the
+  /// rates of its sub-steps. Collective.
+  void add_damping_gradient(const linalg::Vector& u, const linalg::Vector& v, double time,
                             std::span<double> g);
   /// Null without contact; as of the last advance().
   const ExplicitContact* contact() const { return contact_ ? &*contact_ : nullptr; }
@@ -66,7 +66,7 @@ private:
 
   void take_velocities(const linalg::Vector& u, const linalg::Vector& v);
   void give_velocities(const linalg::Vector& u, linalg::Vector& v) const;
-  void find_forces(const linalg::Vector& u, double time, double share, Outcome& outcome);
+  void find_forces(const linalg::Vector& u, double time, double drifted, double share, Outcome& outcome);
   void kick(double before, double after, const linalg::Vector& u, Outcome& outcome);
   void kick(Constrained& at, double before, double after, const linalg::Vector& u, Outcome& outcome);
   void touch(double before, double after, const std::vector<double>& v_before, Outcome& outcome);
@@ -83,7 +83,8 @@ private:
   void set_velocity(const Constrained& at, const geometry::Quaternion& q);
 
   BondedParticles& problem_;
-  double longest_; ///< sub-step [s]
+  double longest_;      ///< sub-step [s]
+  double sub_step_ = 0; ///< of the last advance() [s]
   BondLoop bonds_;
   std::optional<ExplicitContact> contact_;
   std::vector<Constrained> constrained_;

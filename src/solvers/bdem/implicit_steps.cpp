@@ -424,7 +424,9 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
   std::array<double, 6> sums{work, lost, broken, friction_loss, damping_loss, bond_loss};
   way.layout().comm->sum(sums);
   ParticleLedger& after = step.ledger;
-  after = measure(problem_, step.u, step.v, contact_energy(step.u));
+  const double of_springs = problem_.has_springs() ? problem_.friction->stored_energy() : 0;
+  after = measure(problem_, step.u, step.v, contact_energy(step.u) + of_springs);
+  if (problem_.has_springs()) step.springs = potentials::packed(problem_.friction->springs_at_end());
   const double released = before.elastic - way.layout().comm->sum(elastic_before);
   after.external_work = before.external_work + sums[0];
   after.broken = before.broken + sums[2];

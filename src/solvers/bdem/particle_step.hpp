@@ -15,7 +15,9 @@ struct ParticleStep {
   std::string failure;
   linalg::Vector u, v;
   Eigen::Matrix3d F = Eigen::Matrix3d::Identity(); ///< of the cell at u
-  std::vector<double> internal;                    ///< of bonds that soften, as in softening.hpp
+  std::vector<double>
+      internal;                ///< of bonds that soften, as in softening.hpp; then `springs`, once it is done
+  std::vector<double> springs; ///< of contacts, as springs_of() has them
   std::vector<BrokenBond> broken;
   std::vector<double> reactions; ///< BondedParticlesSolver::reactions()
   ParticleLedger ledger;

@@ -40,6 +40,9 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
     throw InputError("<sudden_breaking>",
                      "gradients with a restitution need \"shorter_steps\", since steps of leapfrog have no "
                      "adjoint, and time steps that resolve collisions");
+  if (problem.has_springs())
+    throw InputError("<tangential_law>",
+                     "\"mindlin\" has no derivative; take \"coulomb\", whose friction has one");
   if (problem.corrodes())
     throw InputError("<stress_corrosion>",
                      "has no derivative: bonds break at once in it; leave it out, or let bonds soften by "

@@ -49,13 +49,22 @@ std::vector<double> sound_internal(const BondedParticles& problem) {
   return internal;
 }
 
+std::span<const double> springs_of(const BondedParticles& problem, std::span<const double> internal) {
+  const std::size_t num_bonds = problem.particles->bonds.size();
+  if (problem.corrodes()) return internal.subspan(num_bonds);
+  return internal.subspan(problem.softens() ? (problem.contact ? 2 : 1) * num_bonds : 0);
+}
+
 void set_internal(const BondedParticles& problem, std::span<const double> internal) {
-  for (std::size_t bond = 0; problem.corrodes() && bond < internal.size(); ++bond)
-    problem.bonds->set_section_share(LocalIndex(bond), internal[bond]);
+  const std::span<const double> springs = springs_of(problem, internal),
+                                of_bonds = internal.first(internal.size() - springs.size());
+  for (std::size_t bond = 0; problem.corrodes() && bond < of_bonds.size(); ++bond)
+    problem.bonds->set_section_share(LocalIndex(bond), of_bonds[bond]);
   const std::span<const double> kappa = damage_of(problem, internal);
   set_damage(*problem.bonds, kappa, problem.damage_width);
   if (problem.softens() && problem.contact)
-    std::ranges::copy(internal.subspan(kappa.size()), problem.contact->bond_distances().begin());
+    std::ranges::copy(of_bonds.subspan(kappa.size()), problem.contact->bond_distances().begin());
+  if (problem.has_springs()) problem.friction->set_springs_at_start(potentials::unpacked(springs));
 }
 
 parameters::PhysicalDirection<3> internal_direction(const BondedParticles& problem,

@@ -58,6 +58,10 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("<integrator>",
                        "\"del_exact\" has no damping of bonds; take \"be_reflect\", \"mid_reflectT\" or "
                        "\"leapfrog\", or leave out `damping_time`");
+    if (problem.has_springs() && options.contact_law != potentials::ContactLaw::hertz)
+      throw InputError("<tangential_law>",
+                       "\"mindlin\" takes its stiffness from the contacts of Hertz' law; write "
+                       "\"contact_law\": \"hertz\", or \"coulomb\" here");
     takes_breaks = !problem.servo && may_take_breaks();
     takes_collisions = !problem.servo && may_take_collisions();
     if (problem.servo) servo_ways = problem.servo->ways();
@@ -181,20 +185,26 @@ ParticleStep BondedParticlesSolver::Implementation::take_sub_steps(const steppin
       outcome.external_work,       outcome.bond_work,          broken,
       outcome.dissipated_friction, outcome.dissipated_damping, outcome.dissipated_bonds};
   step.u.layout().comm->sum(sums);
-  step.ledger = measure(problem, step.u, step.v, implicit_steps.contact_energy(step.u));
+  double spring_energy = 0, spring_change = 0;
+  if (problem.has_springs()) {
+    step.springs = potentials::packed(explicit_steps->contact()->springs());
+    spring_energy = explicit_steps->contact()->spring_energy();
+    spring_change = step.u.layout().comm->sum(explicit_steps->contact()->spring_energy_change());
+  }
+  step.ledger = measure(problem, step.u, step.v, implicit_steps.contact_energy(step.u) + spring_energy);
   step.ledger.external_work = before.external_work + sums[0];
   step.ledger.broken = before.broken + sums[2];
   step.ledger.dissipated_friction = before.dissipated_friction + sums[3];
   step.ledger.dissipated_damping = before.dissipated_damping + sums[4];
   step.ledger.dissipated_bonds = before.dissipated_bonds + sums[5];
-  step.ledger.dissipated_integrator = before.dissipated_integrator + sums[1] -
-                                      (step.ledger.elastic - before.elastic) -
-                                      (step.ledger.barrier - before.barrier) - sums[2] - sums[5];
+  step.ledger.dissipated_integrator =
+      before.dissipated_integrator + sums[1] - (step.ledger.elastic - before.elastic) -
+      (step.ledger.barrier - before.barrier - spring_change) - sums[2] - sums[5];
   step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
   std::vector<double> gradient(step.v.owned().size(), 0.0);
   problem.bonds->take_at(potentials::BondPotential::At::end);
   problem.bonds->add_gradient(step.u.local(), 1, gradient);
-  explicit_steps->add_damping_gradient(step.u, step.v, time, dt, gradient);
+  explicit_steps->add_damping_gradient(step.u, step.v, time, gradient);
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
@@ -228,7 +238,7 @@ bool BondedParticlesSolver::Implementation::may_take_breaks() const {
                        options.integrator == ParticleIntegrator::mid_reflectT;
   return options.sudden_breaking == SuddenBreaking::impacts && is_ours && problem.contact &&
          problem.strength && !problem.softens() &&
-         options.dt <= BondedParticlesOptions::longest_impact_step * critical_time_step(problem);
+         options.dt <= BondedParticlesOptions::longest_impact_step * undamped_time_step(problem);
 }
 
 /// Whether a step after this one is leapfrog's if it breaks bonds. Where bodies move, what breaks them is
@@ -310,6 +320,7 @@ ParticleStep BondedParticlesSolver::Implementation::take(const stepping::State& 
       : is_leapfrog() ? take_explicit(from, before, time, dt)
                       : implicit_steps.take(from, before, time, dt, last_try ? 1 : options.max_broken_share);
   if (step.done && problem.corrodes()) corrode(from, time, dt, step);
+  step.internal.insert(step.internal.end(), step.springs.begin(), step.springs.end());
   return step;
 }
 
@@ -318,8 +329,9 @@ ParticleStep BondedParticlesSolver::Implementation::take(const stepping::State& 
 void BondedParticlesSolver::Implementation::corrode(const stepping::State& from, double time, double dt,
                                                     ParticleStep& step) {
   const auto u = step.u.local();
-  ShrunkSections sections = shrunk_sections(problem, from.internal, u, dt);
-  const auto broken = break_by_tension(problem, sections.failed, u, time);
+  const auto num_bonds = problem.particles->bonds.size();
+  ShrunkSections sections = shrunk_sections(problem, std::span(from.internal).first(num_bonds), u, dt);
+  const auto broken = break_corroded(problem, sections.failed, u, time);
   step.broken.insert(step.broken.end(), broken.begin(), broken.end());
   step.internal = std::move(sections.shares);
   set_internal(problem, step.internal);
@@ -573,7 +585,9 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);
-  RECOIL_ASSERT(self.history.newest().internal.size() == sound_internal(self.problem).size());
+  const std::vector<double>& internal = self.history.newest().internal;
+  RECOIL_ASSERT(internal.size() ==
+                sound_internal(self.problem).size() + springs_of(self.problem, internal).size());
   set_internal(self.problem, self.history.newest().internal);
   self.problem.begin_cell(time(), 0);
 }

@@ -78,7 +78,7 @@ ShrunkSections shrunk_sections(const BondedParticles& problem, std::span<const d
     const CorrodingBond at = bond_at(problem, bond, u);
     const double radius = problem.bonds->section_radius(bond), after = radius_after(at, radius, dt);
     result.shares[bond] *= after / radius;
-    if (at.rate > 0 && at.stress_ratio(after) >= failed) result.failed.push_back(bond);
+    if (at.rate > 0 && at.stress_ratio(after) >= failed) result.failed.push_back({bond, after});
   }
   return result;
 }

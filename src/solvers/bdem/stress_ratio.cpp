@@ -10,9 +10,9 @@ namespace {
 using potentials::BondForces;
 
 /// The terms of the stresses at the rim of the section over the forces that they are of.
-BondForces stress_per_force(const BondedParticles& problem, LocalIndex bond) {
-  const double r = problem.bonds->section_radius(bond), area = std::numbers::pi * r * r,
-               inertia = area * r * r / 4, moments = problem.bonds->form(bond).stress_moments();
+BondForces stress_per_force(const BondedParticles& problem, LocalIndex bond, double r) {
+  const double area = std::numbers::pi * r * r, inertia = area * r * r / 4,
+               moments = problem.bonds->form(bond).stress_moments();
   return {1 / area, 1 / area, moments * r / (2 * inertia), moments * r / inertia};
 }
 
@@ -23,14 +23,15 @@ BondForces terms_of(const BondForces& per_force, const BondForces& forces) {
 
 } // namespace
 
-std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond,
-                                    const BondForces& forces) {
-  const BondForces terms = terms_of(stress_per_force(problem, bond), forces);
+std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond, const BondForces& forces,
+                                    double radius) {
+  const BondForces terms = terms_of(stress_per_force(problem, bond, radius), forces);
   return {terms.normal + terms.bending, terms.shear + terms.twist};
 }
 
 StressRatio stress_ratio(const BondedParticles& problem, LocalIndex bond, const BondForces& forces) {
-  const BondForces per_force = stress_per_force(problem, bond), terms = terms_of(per_force, forces);
+  const BondForces per_force = stress_per_force(problem, bond, problem.bonds->section_radius(bond)),
+                   terms = terms_of(per_force, forces);
   const BondStrength& strength = *problem.strength;
   const bool separate = strength.separate_terms[bond] != 0;
   const double tensile = strength.tensile[bond],

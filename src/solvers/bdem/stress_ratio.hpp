@@ -7,9 +7,14 @@
 
 namespace recoil::solvers {
 
-/// sigma and tau of forces that a bond transmits [Pa], as in BondStrength.
+/// sigma and tau of forces that a bond transmits [Pa], as in BondStrength, in a section of this radius [m].
 std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond,
-                                    const potentials::BondForces& forces);
+                                    const potentials::BondForces& forces, double radius);
+/// In the section that the bond has.
+inline std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond,
+                                           const potentials::BondForces& forces) {
+  return bond_stresses(problem, bond, forces, problem.bonds->section_radius(bond));
+}
 
 /// The larger ratio of stress to strength of a bond: sigma / tensile, or tau / (shear + tan_friction *
 /// (compressive stress)).

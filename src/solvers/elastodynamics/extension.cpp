@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "recoil/base/log.hpp"
@@ -10,8 +11,8 @@ namespace {
 constexpr double tolerance_in_contact = 1e-4, tolerance_without_contact = 1e-3;
 /// Linear solves for one motion that closes gaps. It takes two to know what friction does.
 constexpr int most_solves = 8, least_solves = 2;
-/// Share of the pairs closed first that may still change at the last solve.
-constexpr double settled_share = 0.1;
+/// Share of the most pairs that one solve has changed that may still change at the last one.
+constexpr double settled_share = 0.01;
 /// Gaps are linear in the motion while it is not longer than this, in mean edges of the surface.
 constexpr double longest_motion = 2;
 
@@ -71,7 +72,7 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
   potentials::Approach<dim> approach(contact, u.local(), prescribed.local(), obstacles, stiffness_.value,
                                      problem_.adhesion != nullptr ? &problem_.adhesion->state() : nullptr);
   extension.motion.copy_from(prescribed);
-  GlobalIndex first = 0;
+  GlobalIndex most = 0;
   const int least = problem_.has_friction() ? least_solves : 1;
   // The search for collisions on the motion costs as much as its linear solve: only for motions that may be
   // the last.
@@ -84,9 +85,9 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
   };
   for (int round = 0; round < most_solves; ++round) {
     const GlobalIndex changed = approach.fit(extension.motion.local(), obstacles);
-    if (round == 0) first = changed;
+    most = std::max(most, changed);
     if (round > 0) approach.fit_sliding(extension.motion.local(), obstacles);
-    const bool settled = changed <= settled_share * first;
+    const bool settled = changed <= settled_share * most;
     if (round >= least && (changed == 0 || (settled && round > 1 && search_path() >= 1))) break;
     extension.interrupted = round > 0 && interrupted && interrupted();
     if (extension.interrupted) return;

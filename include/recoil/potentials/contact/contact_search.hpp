@@ -25,9 +25,10 @@ struct ContactCandidate {
   bool has_barrier;
 };
 
-/// Where obstacles have so many vertices or more, over all ranks, searches look at those of their primitives
-/// alone that are near bodies: all of fewer are searched in less than a few hundredths of a second and tens
-/// of MB. Which rank evaluates a pair may then be another one, pairs are the same.
+/// Where obstacles, or the copies of a cell that repeats, have so many vertices or more, over all ranks,
+/// searches look at those of their primitives alone that are near bodies: all of fewer are searched in less
+/// than a few hundredths of a second and tens of MB. Which rank evaluates a pair may then be another one,
+/// pairs are the same.
 inline constexpr GlobalIndex sieve_obstacles_from = 50000;
 
 template <int dim>

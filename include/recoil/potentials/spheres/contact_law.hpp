@@ -10,4 +10,12 @@ enum class ContactLaw {
   hertz
 };
 
+/// How friction of a pair grows as its sides slide on each other.
+enum class TangentialLaw {
+  coulomb, ///< at once; implicit steps smooth it below a speed
+  /// As the spring 8 G* a s, s the slip since the pair touched and a the radius of Hertz' contact, up to
+  /// Coulomb's limit [Mindlin 1949]
+  mindlin
+};
+
 } // namespace recoil::potentials

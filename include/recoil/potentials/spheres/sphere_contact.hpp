@@ -56,6 +56,7 @@ public:
 
   double dhat() const { return dhat_; }
   const parallel::Communicator& communicator() const { return *particles_->points->comm; }
+  const particles::DistributedParticles& particles() const { return *particles_; }
   const SphereObstacles& obstacles() const { return obstacles_; }
 
   /// Starts a step of length dt to `time` from the positions u (owned): forgets earlier pairs, so that they

@@ -9,6 +9,7 @@
 #include "recoil/potentials/contact/friction.hpp"
 #include "recoil/potentials/potential.hpp"
 #include "recoil/potentials/spheres/contact_law.hpp"
+#include "recoil/potentials/spheres/contact_springs.hpp"
 #include "recoil/potentials/spheres/sphere_contact.hpp"
 
 namespace recoil::potentials {
@@ -73,6 +74,8 @@ public:
   double force(const SphereTouch& touch) const;
   /// The derivative of that force by the gap [N/m].
   double force_by_gap(const SphereTouch& touch) const;
+  /// sqrt(R* (dhat - gap)) of Hertz' law [m].
+  double contact_radius(const SphereTouch& touch) const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
@@ -94,6 +97,11 @@ private:
 /// step (geometry::relative_turn). Spin about the normal n meets no resistance. Forces on a pair are opposite
 /// and act in one point, and its moments of rolling are opposite, so that momenta are kept. Gradients,
 /// products and Hessians are collective, and those of the last update().
+///
+/// With springs [Mindlin 1949] sliding is that of a spring along each contact which yields at mu N: sum mu N
+/// phi(|s + w|), s its stretch at the start of the step, phi(y) = y^2/(2 l) up to l = mu N/k and y - l/2
+/// beyond, with k = 8 G* a lagged as N is, 1/G* the sum of (2 - nu)/G of both sides; obstacles are rigid.
+/// Triangles of an obstacle have springs of their own. Nothing is differentiated but forces by positions.
 class SphereFrictionPotential final : public SpherePotential {
 public:
   /// On the pairs of `barrier`. Friction below eps_v [m/s], of rolling below the speed eps_v of its w_r,
@@ -109,6 +117,19 @@ public:
   double eps_v() const { return eps_v_; }
   /// Whether there is any.
   bool acts() const { return coefficients_ || rolling_ > 0; }
+  /// (2 - nu)/G of each body of particles [1/Pa], with which there are springs. @pre the law of the barrier
+  /// will be that of Hertz.
+  void set_shear_compliances(std::vector<double> compliances) { shear_compliances_ = std::move(compliances); }
+  bool has_springs() const { return coefficients_ && !shear_compliances_.empty(); }
+  /// k of a pair [N/m].
+  double spring_stiffness(const SphereTouch& touch) const;
+  /// The springs of owned first particles that steps start from, as of springs_for_owners().
+  const std::vector<ContactSpring>& springs_at_start() const { return springs_; }
+  void set_springs_at_start(std::vector<ContactSpring> springs) { springs_ = std::move(springs); }
+  /// Springs at the end of the step, as of update(), as springs_for_owners() has them. Collective.
+  std::vector<ContactSpring> springs_at_end() const;
+  /// Their energy, over this rank [J]; 0 without.
+  double stored_energy() const;
   /// Takes frames and forces of the pairs that touch in the contact as of its last update(), which must be at
   /// u, in a step of length dt that starts at `start` (both owned). No friction acts at dt = 0. Collective.
   void lag(std::span<const double> u, std::span<const double> start, double dt);
@@ -134,7 +155,8 @@ public:
                             std::span<double> y) const override;
   double obstacle_work() const override;
   /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, and the
-  /// same of rolling, over this rank [J].
+  /// same of rolling, over this rank [J]. Of springs the work on what they have yielded by, and what is lost
+  /// as pairs part and areas of contact change.
   double dissipation() const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
@@ -145,6 +167,8 @@ private:
     double coefficient;                        ///< mu
     double force, force_by_gap;                ///< N [N], and by the gap [N/m]
     std::array<geometry::Quaternion, 2> start; ///< orientations at the start of the step
+    const geometry::SlidingLaw* law;
+    double eta; ///< of that law [m]
     double strength() const { return coefficient * force; }
   };
   /// The arms lead from the centres to the contact, in the axes of each sphere.
@@ -152,6 +176,7 @@ private:
     std::size_t entry; ///< of its coefficient among those of the scene
     std::array<Eigen::Vector3d, 2> arms;
     Eigen::Vector3d offset; ///< material point of a less that of b at the start of the step [m]
+    PairSpring spring = {}; ///< at the start of the step, with the stiffness of the step
   };
   struct RollingTerm : Term {
     double radius; ///< [m]
@@ -170,11 +195,16 @@ private:
   Term lagged(const SphereTouch& touch, const std::vector<double>& states_at_start) const;
   SlidingTerm lagged_sliding(Term term, const std::vector<double>& states_at_start) const;
   RollingTerm lagged_rolling(Term term) const;
+  void attach_springs();
+  /// What a spring keeps of its stretch at the end of the step; none of friction without springs.
+  Eigen::Vector3d kept_stretch(const SlidingTerm& term, const Slip& at) const;
+  Eigen::Vector3d kept_stretch(const RollingTerm&, const Slip&) const { return Eigen::Vector3d::Zero(); }
+  double spin(const SlidingTerm& term) const;
   Slip slip(const SlidingTerm& term) const;
   Slip slip(const RollingTerm& term) const;
   geometry::RelativeTurn turn(const RollingTerm& term) const;
   geometry::Quaternion obstacle_turn(const RollingTerm& term) const;
-  Eigen::Vector3d unit_force(const Slip& at) const;
+  Eigen::Vector3d unit_force(const Term& term, const Slip& at) const;
   Eigen::Vector3d force(const Term& term, const Slip& at) const;
   Eigen::Matrix3d force_by_way(const Term& term, const Slip& at) const;
   Eigen::Matrix<double, 12, 12> curvature(const SlidingTerm& term, const Eigen::Vector3d& force) const;
@@ -197,6 +227,8 @@ private:
   double rolling_, eps_v_, eta_ = 1;
   std::shared_ptr<const Spheres> spheres_;
   std::vector<double> states_;
+  std::vector<double> shear_compliances_;
+  std::vector<ContactSpring> springs_;
   std::vector<SlidingTerm> sliding_;
   std::vector<RollingTerm> rolling_terms_;
 };

@@ -15,6 +15,7 @@ struct Sphere {
   std::array<double, 3> rest; ///< [m]
   double radius;              ///< [m]
   GlobalIndex node;           ///< global number in vectors
+  GlobalIndex id;             ///< number in the ParticleSet, whatever ranks there are
   std::int32_t body;
   std::uint32_t prescribed; ///< bit i: component i of its tangent vectors is prescribed
 };

@@ -105,6 +105,8 @@ struct BondedParticles {
   void begin_contact(double time, double dt, std::span<const double> u) const;
   bool softens() const { return damage_width > 0; }
   bool corrodes() const { return corrosion.has_value(); }
+  /// Along contacts.
+  bool has_springs() const { return friction && friction->has_springs(); }
   double inertia(LocalIndex particle) const {
     const double r = particles->radii[particle];
     return 0.4 * mass[particle] * r * r;

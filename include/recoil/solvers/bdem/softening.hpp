@@ -24,13 +24,18 @@ double integrity_slope(double kappa, double width);
 /// Gives all bonds of this rank their integrity; they count as broken from kappa = 1 on.
 void set_damage(potentials::BondPotential& bonds, std::span<const double> kappa, double width);
 
-/// The internal variables of a body that nothing has pulled at; none without softening and corrosion.
+/// The internal variables of a body that nothing has pulled at, without springs of contacts; none without
+/// softening and corrosion.
 std::vector<double> sound_internal(const BondedParticles& problem);
 /// kappa among internal variables.
 inline std::span<const double> damage_of(const BondedParticles& problem, std::span<const double> internal) {
   return internal.first(problem.softens() ? problem.particles->bonds.size() : 0);
 }
-/// Gives bonds their integrity and contact the least distances of their ends, or bonds their sections.
+/// The springs of contacts among internal variables, after those of bonds: those of owned first particles, as
+/// potentials::packed() has them; none without Mindlin's law.
+std::span<const double> springs_of(const BondedParticles& problem, std::span<const double> internal);
+/// Gives bonds their integrity and contact the least distances of their ends, or bonds their sections, and
+/// friction the springs that the next step starts from.
 void set_internal(const BondedParticles& problem, std::span<const double> internal);
 
 /// The change of bond_integrity and, with contact, of bond_distance [m] at the start of a step where the

@@ -34,8 +34,8 @@ struct BondedParticlesOptions : stepping::TimeOptions {
   /// taken as `sudden_breaking` says.
   double max_broken_share = 1;
   SuddenBreaking sudden_breaking = SuddenBreaking::impacts;
-  /// Up to this time step, in critical ones, leapfrog takes impacts unasked: there one of its steps costs
-  /// less than a quiet implicit one (docs/bonded_particles.md, Impacts).
+  /// Up to this time step, in critical ones without damping of bonds, leapfrog takes impacts unasked: there
+  /// one of its steps costs less than a quiet implicit one (docs/bonded_particles.md, Impacts).
   static constexpr double longest_impact_step = 50;
   /// Most solves of a step with the frames and normal forces of friction taken where the last one ended,
   /// until none moves anything by more than `tolerance`; -1: as many as that takes.
@@ -60,7 +60,7 @@ struct BrokenBond {
 /// Newton's method.
 struct ParticleLedger {
   double kinetic = 0, elastic = 0;
-  double barrier = 0;       ///< of contact: of the barrier, or of leapfrog's penalty
+  double barrier = 0;       ///< of contact: of its law, and of the springs along contacts
   double external_work = 0; ///< of gravity, loads and of what moves prescribed particles and obstacles
   double broken = 0;        ///< elastic energy of bonds when they broke, or that they lost as they softened
   double dissipated_friction = 0;
@@ -88,7 +88,8 @@ struct ParticleLedger {
 /// optimization]: every step minimises an incremental potential over positions and orientations, then breaks
 /// the bonds that are overstressed and solves again, until none is. Bonds that soften do so once, after the
 /// step. States u have 7 numbers a particle and v 6: v in m/s and r times the angular velocity in the
-/// particle's own axes. Their internal variables are those of bonds that soften (softening.hpp). All members
+/// particle's own axes. Their internal variables are those of bonds that soften and the springs of contacts
+/// (softening.hpp). All members
 /// are collective.
 class BondedParticlesSolver final : public stepping::Solver {
 public:

@@ -31,10 +31,16 @@ struct CorrodingBond {
 /// before, the radius at which it does.
 double radius_after(const CorrodingBond& bond, double radius, double duration);
 
+/// A bond that has come to its strength, and the radius at which it did [m].
+struct CorrodedBond {
+  LocalIndex bond;
+  double radius;
+};
+
 /// Sections after a step.
 struct ShrunkSections {
   std::vector<double> shares;
-  std::vector<LocalIndex> failed; ///< bonds that have come to their strength
+  std::vector<CorrodedBond> failed;
 };
 
 /// At the end u of a step of length dt, of bonds that have `shares` in it, by what they bear at u. All ranks

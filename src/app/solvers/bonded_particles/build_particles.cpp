@@ -333,8 +333,25 @@ void check_restitution(const Item& solver, const Scene& scene) {
         "\"leapfrog\", or leave it out");
 }
 
+/// Springs along contacts without what they need.
+void check_tangential_law(const Item& root, const Scene& scene) {
+  if (particles_of(scene).solver.tangential_law != potentials::TangentialLaw::mindlin) return;
+  const Item key = root["solver"]["bonded_particles"]["tangential_law"];
+  if (!scene.contact.enabled) key.fail("is of contact; set contact/enabled to true, or leave it out");
+  if (particles_of(scene).solver.contact_law != potentials::ContactLaw::hertz)
+    key.fail("\"mindlin\" takes its stiffness from the contacts of Hertz' law; write \"contact_law\": "
+             "\"hertz\" beside it, or \"coulomb\" here");
+  if (scene.contact.friction_coefficient == 0 && scene.contact.friction_pairs.empty())
+    key.fail("has no effect without friction, at whose limit its springs yield; give "
+             "contact/friction_coefficient, or leave it out");
+  if (scene.contact.friction_iterations == 0)
+    key.fail("has no effect where solver/contact/friction_iterations of 0 switches friction off; write 1 "
+             "there, or leave this out");
+}
+
 /// Settings of contact that do not go with the others.
 void check_contact(const Item& root, const Scene& scene) {
+  check_tangential_law(root, scene);
   if (!scene.contact.enabled) {
     if (particles_of(scene).solver.rolling_friction > 0)
       root["solver"]["bonded_particles"]["rolling_friction"].fail(
@@ -421,6 +438,9 @@ void check_integrator(const Item& root, Scene& scene) {
   const auto warn = [&](bool written, const Item& item, const char* of) {
     if (written) scene.warnings.push_back(item.where() + ": not looked at, it is of " + of);
   };
+  if (given.tangential_law == potentials::TangentialLaw::mindlin && given.rolling_friction == 0)
+    warn(scene.contact.enabled && scene.contact.epsv != ContactSpec().epsv, root["contact"]["epsv"],
+         "friction that is smoothed; springs are not");
   if (!is_explicit(scene))
     return warn(given.explicit_share != initial.explicit_share, solver["explicit_share"],
                 "\"integrator\": \"leapfrog\"");
@@ -431,6 +451,24 @@ void check_integrator(const Item& root, Scene& scene) {
   warn(scene.time.max_retries != TimeSpec().max_retries, root["time"]["max_retries"], of_newton);
   warn(scene.contact.enabled && scene.contact.epsv != ContactSpec().epsv, root["contact"]["epsv"],
        "friction that is smoothed; that of \"leapfrog\" is not");
+}
+
+/// Grains that flow though they are deposited at rest.
+void check_deposits(const Item& root, Scene& scene) {
+  if (!scene.contact.enabled || is_explicit(scene) || scene.contact.friction_iterations != 1) return;
+  auto body = particles_of(scene).bodies.begin();
+  for (const Item& entry : root["geometry"].items()) {
+    if (!entry["enabled"].flag() || entry["is_obstacle"].flag()) continue;
+    const bool is_loose = body->packing == Packing::deposited && !body->bonded;
+    ++body;
+    if (!is_loose) continue;
+    scene.warnings.push_back(
+        entry["particles"]["packing"].where() +
+        ": contact begins without forces, and friction is that of the normal forces at the start of a "
+        "step: grains flow while these build up. Set solver/contact/friction_iterations to -1, which takes "
+        "those at its end, or, for gradients, take shorter steps (docs/bonded_particles.md, Deposited "
+        "packings)");
+  }
 }
 
 /// Ids that nothing of a body or obstacle uses.
@@ -495,6 +533,7 @@ void build_particles(const Item& root, Scene& scene) {
   check_corrosion(root, scene);
   check_breaking(root, scene);
   check_integrator(root, scene);
+  check_deposits(root, scene);
   check_sudden_breaking(root, scene);
   check_servos(root, scene);
   build_cell(root, scene);

@@ -25,13 +25,29 @@ std::vector<double> coordination_numbers(const solvers::BondedParticles& problem
   return numbers;
 }
 
+namespace {
+
+/// The springs of pairs as the last step has left them; without a force where friction has none. Collective.
+std::vector<potentials::PairSpring> springs_of(const solvers::BondedParticles& problem,
+                                               const std::vector<potentials::SphereTouch>& touches) {
+  if (!problem.has_springs()) return std::vector<potentials::PairSpring>(touches.size());
+  std::vector<potentials::SpherePair> pairs;
+  for (const potentials::SphereTouch& touch : touches) pairs.push_back(touch.pair);
+  return potentials::springs_for_pairs(*problem.contact, *problem.contact->spheres(), pairs,
+                                       problem.friction->springs_at_start());
+}
+
+} // namespace
+
 std::vector<ContactRow> pressing_contacts(const solvers::BondedParticles& problem) {
   const potentials::SphereContact& pairs = *problem.contact;
   const potentials::Spheres& spheres = *pairs.spheres();
   const std::vector<double> own(problem.particles->ids.begin(), problem.particles->ids.end());
   const std::vector<double> ids = spheres.gather(own, 1);
+  const std::vector<potentials::PairSpring> springs = springs_of(problem, pairs.touching());
   std::vector<ContactRow> rows;
-  for (const potentials::SphereTouch& touch : pairs.touching()) {
+  for (std::size_t k = 0; k < springs.size(); ++k) {
+    const potentials::SphereTouch& touch = pairs.touching()[k];
     const double force = problem.barrier->force(touch);
     if (!(force > 0)) continue;
     const potentials::SpherePair& pair = touch.pair;
@@ -46,6 +62,7 @@ std::vector<ContactRow> pressing_contacts(const solvers::BondedParticles& proble
                    touch.gap,
                    force,
                    {},
+                   {},
                    {}};
     const bool turn = row.b >= 0 && row.b < row.a;
     if (turn) {
@@ -55,6 +72,7 @@ std::vector<ContactRow> pressing_contacts(const solvers::BondedParticles& proble
     for (int i = 0; i < 3; ++i) {
       row.normal[i] = (turn ? -1 : 1) * touch.normal[i];
       row.place[i] = place[i];
+      row.tangential[i] = (turn ? 1 : -1) * springs[k].stiffness * springs[k].stretch[i];
     }
     rows.push_back(row);
   }

@@ -16,6 +16,7 @@ struct ContactRow {
   std::int32_t body;                   ///< of b, or of the obstacle
   double gap, force;                   ///< [m], [N], of the law of contact alone
   std::array<double, 3> normal, place; ///< from b to a; of the contact [m]
+  std::array<double, 3> tangential;    ///< force of the spring along the contact on a [N]; 0 without
 };
 
 /// The pairs of this rank that press on each other, by the ids of their ends. Collective.

@@ -162,12 +162,15 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
                       std::move(friction), rolling, scene.contact.epsv,
                       particles_of(scene).solver.restitution);
   problem.servo = make_servo(scene, problem);
-  std::vector<double> compliances;
+  std::vector<double> compliances, shear_compliances;
   for (const std::string& body : particles.body_names) {
-    const double nu = find_bond_material(scene, body)->nu;
-    compliances.push_back((1 - nu * nu) / bond_modulus(scene, body));
+    const double nu = find_bond_material(scene, body)->nu, E = bond_modulus(scene, body);
+    compliances.push_back((1 - nu * nu) / E);
+    shear_compliances.push_back((2 - nu) * 2 * (1 + nu) / E);
   }
   problem.barrier->set_compliances(std::move(compliances));
+  if (particles_of(scene).solver.tangential_law == potentials::TangentialLaw::mindlin)
+    problem.friction->set_shear_compliances(std::move(shear_compliances));
 }
 
 void require_no_overlap(const parallel::Communicator& comm, const solvers::BondedParticles& problem,

@@ -46,6 +46,13 @@ constexpr Key particles[] = {
          "barrier, which lets no pair overlap, or (dhat - gap)^2 / 2; or `\"hertz\"`, spheres that press on "
          "each other with 4/3 E* sqrt(R*) (dhat - gap)^1.5, E* from `E` and `nu` of the materials. Each goes "
          "with any integrator."},
+    {.pattern = "/solver/bonded_particles/tangential_law",
+     .member = &bound<&BondedScene::solver, &ParticleSolverSpec::tangential_law>,
+     .doc = "With contact and friction. `\"coulomb\"`: friction alone, which implicit steps smooth below "
+            "`contact/epsv`. `\"mindlin\"`, with `\"contact_law\": \"hertz\"`: a spring along each contact, "
+            "8 G* sqrt(R* (dhat - gap)) times the slip since the two touched, which yields where friction "
+            "does and keeps its stretch between steps (docs/bonded_particles.md, Mindlin's springs). Goes "
+            "with any integrator; not with gradients."},
     {.pattern = "/solver/bonded_particles/restitution",
      .member = &bound<&BondedScene::solver, &ParticleSolverSpec::restitution>,
      .range = {0, 1, true, false},
@@ -72,9 +79,9 @@ constexpr Key particles[] = {
          "`\"leapfrog\"`: where more than `max_broken_share` of all bonds breaks at once, leapfrog with the "
          "same law of contact, until a step breaks no more than that and an implicit one would lose next to "
          "no energy. `\"impacts\"`: of `be_reflect` and `mid_reflectT` with contact, brittle bonds and steps "
-         "of at most 50 critical ones, leapfrog where any bond breaks in a step that begins with more "
-         "kinetic "
-         "than elastic energy; else as `\"shorter_steps\"` (docs/bonded_particles.md, Impacts)."},
+         "of at most 50 critical ones, of bonds without their damping, leapfrog where any bond breaks in a "
+         "step that begins with more kinetic than elastic energy; else as `\"shorter_steps\"` "
+         "(docs/bonded_particles.md, Impacts)."},
     {.pattern = "/solver/bonded_particles/explicit_share",
      .member = &bound<&BondedScene::solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},
@@ -440,6 +447,7 @@ constexpr OptionKey options[] = {
     {"max_broken_share", "/solver/bonded_particles/max_broken_share"},
     {"stress_corrosion", "/materials/*/stress_corrosion"},
     {"sudden_breaking", "/solver/bonded_particles/sudden_breaking"},
+    {"tangential_law", "/solver/bonded_particles/tangential_law"},
 };
 
 } // namespace

@@ -13,6 +13,7 @@
 #include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/particles/bond_values.hpp"
 #include "recoil/particles/fragments.hpp"
+#include "recoil/solvers/bdem/softening.hpp"
 
 namespace recoil::app {
 
@@ -126,6 +127,9 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
       section_share_.push_back(solver_->history().newest().internal[bond]);
     fields.push_back({"section_share", 1, &bonds_, section_share_, io::Centre::cell, true});
   }
+  if (solver_->problem().has_springs())
+    springs_.add(nodes_, particles(),
+                 solvers::springs_of(solver_->problem(), solver_->history().newest().internal), fields);
   return fields;
 }
 
@@ -148,6 +152,14 @@ void ParticleOutput::restore(const FieldReader& read) {
 }
 
 std::vector<double> ParticleOutput::internal(const FieldReader& read) const {
+  std::vector<double> all = internal_of_bonds(read);
+  if (!solver_->problem().has_springs()) return all;
+  const std::vector<double> springs = SpringFields::read(read, nodes_);
+  all.insert(all.end(), springs.begin(), springs.end());
+  return all;
+}
+
+std::vector<double> ParticleOutput::internal_of_bonds(const FieldReader& read) const {
   if (solver_->problem().corrodes())
     return particles::complete_bond_values(particles(), read("section_share", bonds_));
   if (!solver_->problem().softens()) return {};

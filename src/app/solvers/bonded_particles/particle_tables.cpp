@@ -32,6 +32,7 @@ constexpr const char* obstacle_head =
     "step,time,obstacle,displacement_x,displacement_y,displacement_z,force_x,"
     "force_y,force_z,moment_x,moment_y,moment_z";
 constexpr const char* contact_head = "step,time,particle,other,gap,force,normal_x,normal_y,normal_z,x,y,z";
+constexpr const char* spring_head = ",tangential_x,tangential_y,tangential_z";
 constexpr const char* fragment_head = "step,time,fragment,first_particle,particles,mass,x,y,z,vx,vy,vz";
 
 std::string cell_stress_head() {
@@ -92,7 +93,8 @@ void ParticleTables::begin(double last_time) const {
     if (!groups_.empty()) begin_table(folder_ / "reactions.csv", reaction_head, last_time);
     if (!obstacles_.empty()) begin_table(folder_ / "obstacle_forces.csv", obstacle_head, last_time);
     if (particles_of(scene_).solver.writes_contacts)
-      begin_table(folder_ / "contacts.csv", contact_head, last_time);
+      begin_table(folder_ / "contacts.csv",
+                  contact_head + (solver_.problem().has_springs() ? spring_head : std::string()), last_time);
     if (solver_.problem().cell_motion)
       begin_table(folder_ / "cell_stress.csv", cell_stress_head(), last_time);
     if (solver_.problem().strength) begin_table(folder_ / "fragments.csv", fragment_head, last_time);
@@ -128,9 +130,10 @@ void ParticleTables::add_contacts() const {
   std::string text;
   for (const ContactRow& row : pressing_contacts(solver_.problem()))
     text +=
-        fmt::format("{},{:.17g},{},{},{:.9g},{:.9g}{}{}\n", solver_.step(), solver_.time(), row.a,
+        fmt::format("{},{:.17g},{},{},{:.9g},{:.9g}{}{}{}\n", solver_.step(), solver_.time(), row.a,
                     row.b >= 0 ? std::to_string(row.b) : quoted_cell(obstacles_[row.body - first_obstacle]),
-                    row.gap, row.force, table_cells(row.normal), table_cells(row.place));
+                    row.gap, row.force, table_cells(row.normal), table_cells(row.place),
+                    solver_.problem().has_springs() ? table_cells(row.tangential) : "");
   for (int rank = 0; rank < comm_.size(); ++rank) add_of_rank(rank, "contacts.csv", text);
 }
 

@@ -326,9 +326,11 @@ std::vector<bool> StudyObjective::has_deviations() const {
 
 void StudyObjective::drop_failed() {
   for (std::size_t e = 0; e < values_.size(); ++e) dropped_[e] |= values_[e].failure.empty() ? 0 : 1;
-  for (const GlobalIndex data : data_of_factors())
-    if (estimates_factors_ && data < 2)
-      throw Error(ExitCode::no_solution, "a factor of standard deviations has no data left: " + failure());
+  const std::vector<GlobalIndex> data = data_of_factors();
+  for (std::size_t k = 0; estimates_factors_ && k < data.size(); ++k)
+    if (data[k] < 2)
+      throw Error(ExitCode::no_solution,
+                  fmt::format("sd_factor '{}' has no data left: {}", study_.sd_factors[k], failure()));
   if (!holds(dropped_, 0)) throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
 }
 

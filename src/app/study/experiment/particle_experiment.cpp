@@ -201,6 +201,11 @@ void check_particle_contact(const ExperimentScene& at) {
 
 void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) {
   const Scene& scene = at.scene;
+  if (particles_of(scene).solver.tangential_law == potentials::TangentialLaw::mindlin)
+    at.fail(at.experiment.where, "scene",
+            scene.file.string() +
+                " has solver/bonded_particles/tangential_law = \"mindlin\", whose springs have "
+                "no derivative; take \"coulomb\"");
   if (scene.contact.enabled) check_particle_contact(at);
   if (!particles_of(scene).servos.empty())
     at.fail(at.experiment.where, "scene",

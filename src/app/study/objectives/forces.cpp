@@ -201,8 +201,7 @@ std::vector<ObjectiveType> forces_objectives() {
               "`obstacle`, exert on the bodies, y and sd from a CSV file with the columns "
               "`time,force[,sd]`, or `displacement,force[,sd]` for the force at the displacement of the "
               "boundary or obstacle along `direction` (the mean over its vertices). That of clamps balances "
-              "elastic forces (of bonds), contact, friction, damping (not that of bonds) and loads at the "
-              "nodes of the boundary, "
+              "elastic forces (of bonds), contact, friction, damping and loads at the nodes of the boundary, "
               "or at the particles, not their inertia; that of an obstacle is contact and friction. At the "
               "start of a run there is no damping and friction.",
        .keys = {clamp_key, obstacle_key, direction_key, time_key, observations_key},

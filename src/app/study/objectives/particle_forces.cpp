@@ -6,7 +6,7 @@
 
 #include "recoil/app/study/objectives/observables_on_particles.hpp"
 #include "recoil/objectives/forces.hpp"
-#include "recoil/potentials/bonds/bond_potential.hpp"
+#include "recoil/potentials/bonds/bond_damping.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "recoil/stepping/sweep_products.hpp"
 
@@ -24,7 +24,8 @@ using solvers::gravity_vector, solvers::particle_loads, solvers::particle_mass, 
 struct SeenForces {
   const solvers::BondedParticles& problem;
   std::unique_ptr<potentials::BondPotential> bonds;
-  std::unique_ptr<potentials::SphereBarrierPotential> barrier; ///< null without contact, as the next
+  std::unique_ptr<potentials::BondDampingPotential> bond_damping; ///< null without
+  std::unique_ptr<potentials::SphereBarrierPotential> barrier;    ///< null without contact, as the next
   std::unique_ptr<potentials::SphereFrictionPotential> friction;
   std::unique_ptr<potentials::SphereDampingPotential> damping; ///< null without a restitution
   std::unique_ptr<particles::CellMotion> cell;                 ///< null where nothing repeats
@@ -39,6 +40,7 @@ struct SeenForces {
       cell = std::make_unique<particles::CellMotion>(*problem.cell_motion);
       bonds->follow(*cell);
     }
+    if (problem.bond_damping) bond_damping = std::make_unique<potentials::BondDampingPotential>(*bonds);
     if (!problem.contact) return;
     const potentials::SphereBarrierPotential& all = *problem.barrier;
     const potentials::SphereFrictionPotential& sliding = *problem.friction;
@@ -52,11 +54,12 @@ struct SeenForces {
           *problem.contact, *barrier, problem.damping->restitution(), problem.damping->mass());
   }
 
-  /// Bonds bear what they bore in the step that led to a state, with the integrity that they had there, and
-  /// friction acts since its start. Collective.
+  /// Bonds bear what they bore in the step that led to a state, with the integrity that they had there;
+  /// their damping and friction act since its start. Collective.
   void enter(const ObservedState& state) {
     time = state.time;
     enter_bonds(state);
+    if (bond_damping) bond_damping->begin_step({state.time, state.record->dt, 1, state.previous_u});
     if (problem.contact) enter_contact(state);
   }
   void enter_bonds(const ObservedState& state) {
@@ -65,21 +68,23 @@ struct SeenForces {
     if (cell) cell->begin_step(state.time, state.record ? state.record->dt : 0);
   }
   /// How the forces of some potentials change with the internal variables, and the transpose. Collective.
-  void add_internal_tangent(std::span<const double> u,
-                            std::initializer_list<const potentials::Potential<3>*> some,
+  void add_internal_tangent(std::span<const double> u, std::span<const potentials::Potential<3>* const> some,
                             std::span<const double> ds, double factor, std::span<double> y) const {
     const auto of_terms = solvers::internal_direction(problem, internal, ds);
     for (const auto* potential : some)
       if (potential) potential->add_parameter_tangent(u, of_terms, factor, y);
   }
-  void add_internal_products(std::span<const double> u,
-                             std::initializer_list<const potentials::Potential<3>*> some,
+  void add_internal_products(std::span<const double> u, std::span<const potentials::Potential<3>* const> some,
                              std::span<const double> p, double factor,
                              parameters::PhysicalGradient<3>& g) const {
     auto by_terms = solvers::internal_gradient(problem);
     for (const auto* potential : some)
       if (potential) potential->add_parameter_products(u, p, factor, by_terms);
     solvers::add_by_internal(problem, internal, by_terms, g.numbers(internal_variables));
+  }
+  /// All forces; null where there are none of a kind.
+  std::array<const potentials::Potential<3>*, 5> all() const {
+    return {bonds.get(), bond_damping.get(), barrier.get(), friction.get(), damping.get()};
   }
   double slope(std::size_t bond) const {
     return solvers::integrity_slope(internal[bond], problem.damage_width);
@@ -124,14 +129,11 @@ public:
 
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<3>& dq,
                              double factor, std::span<double> y) const override {
-    seen_.add_internal_tangent(
-        u, {seen_.bonds.get(), seen_.barrier.get(), seen_.friction.get(), seen_.damping.get()},
-        dq.numbers(internal_variables), factor, y);
+    seen_.add_internal_tangent(u, seen_.all(), dq.numbers(internal_variables), factor, y);
   }
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<3>& g) const override {
-    seen_.add_internal_products(
-        u, {seen_.bonds.get(), seen_.barrier.get(), seen_.friction.get(), seen_.damping.get()}, p, factor, g);
+    seen_.add_internal_products(u, seen_.all(), p, factor, g);
   }
 
 private:
@@ -209,7 +211,8 @@ public:
       shift_of(entries, owned_[i]) = -Eigen::Map<const Vector3d>(&y[3 * i]);
     p.update_ghosts();
     seen_.barrier->add_hessian_product(state.u, p.local(), 1, du);
-    if (seen_.problem.softens()) seen_.add_internal_products(state.u, {seen_.barrier.get()}, p.local(), 1, g);
+    const std::array<const potentials::Potential<3>*, 1> some{seen_.barrier.get()};
+    if (seen_.problem.softens()) seen_.add_internal_products(state.u, some, p.local(), 1, g);
   }
 
 private:
@@ -354,6 +357,8 @@ ParticleObservable observe_holding_force(const solvers::BondedParticles& problem
   auto reaction = begin_reaction(problem, direction, seen, 1);
   for (const LocalIndex k : held) reaction.nodes[k] = 1;
   reaction.summands.push_back({seen->bonds.get(), 1});
+  if (problem.bond_damping) reaction.summands.push_back({seen->bond_damping.get(), 1});
+  reaction.depends_on_step = reaction.depends_on_step || problem.bond_damping;
   reaction.owned.push_back(std::make_unique<DeadLoads>(*seen));
   if (problem.softens()) reaction.owned.push_back(std::make_unique<InternalForces>(*seen));
   for (const auto& potential : reaction.owned) reaction.summands.push_back({potential.get(), 1});

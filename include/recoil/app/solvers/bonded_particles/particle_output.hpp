@@ -4,6 +4,7 @@
 
 #include "recoil/app/run/run_output.hpp"
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/app/solvers/bonded_particles/spring_fields.hpp"
 #include "recoil/solvers/bdem/solver.hpp"
 
 namespace recoil::app {
@@ -43,6 +44,7 @@ public:
 private:
   const particles::DistributedParticles& particles() const { return *solver_->problem().particles; }
 
+  std::vector<double> internal_of_bonds(const FieldReader& read) const;
   /// Takes over the bonds that broke in the step that the solver has just taken, or is in.
   void record_breaks();
 
@@ -54,6 +56,7 @@ private:
   std::vector<double> broken_at_, broken_by_; ///< of counted bonds
   std::vector<double> rank_, broken_, least_distance_, displacement_, orientation_, velocity_, spin_, sigma_,
       tau_, fragment_, stress_ratio_, section_share_, damage_, coordination_;
+  SpringFields springs_;
 };
 
 } // namespace recoil::app

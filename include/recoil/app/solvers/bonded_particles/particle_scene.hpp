@@ -120,6 +120,11 @@ struct EnumNames<potentials::ContactLaw> {
                                                           {"penalty", potentials::ContactLaw::penalty},
                                                           {"hertz", potentials::ContactLaw::hertz}};
 };
+template <>
+struct EnumNames<potentials::TangentialLaw> {
+  static constexpr EnumName<potentials::TangentialLaw> all[]{{"coulomb", potentials::TangentialLaw::coulomb},
+                                                             {"mindlin", potentials::TangentialLaw::mindlin}};
+};
 
 /// `solver/bonded_particles`.
 struct ParticleSolverSpec {
@@ -127,7 +132,8 @@ struct ParticleSolverSpec {
   double tolerance = 1e-4;
   int max_iterations = 100;
   std::optional<potentials::ContactLaw> contact_law; ///< none: that of the integrator
-  double restitution = 1;                            ///< coefficient of all contacts
+  potentials::TangentialLaw tangential_law = potentials::TangentialLaw::coulomb;
+  double restitution = 1; ///< coefficient of all contacts
   double cascade_share = 0.9;
   int cascade_iterations = 1;  ///< 0: until converged
   double max_broken_share = 1; ///< 1: never more

@@ -22,7 +22,8 @@ namespace recoil::app {
 /// its first Piola-Kirchhoff stress P = det F sigma F^-T and its Cauchy stress sigma [Pa]
 /// (solvers::cell_stress()).
 ///
-/// contacts.csv, where the scene wants it: of every stored nominal step the pairs that press on each other.
+/// contacts.csv, where the scene wants it: of every stored nominal step the pairs that press on each other,
+/// with the forces of their springs if they have any.
 ///
 /// fragments.csv, where bonds can break: at the start, in every stored nominal step and in the last one the
 /// fragments of more than one particle, largest first, then a row with fragment -1 for all single particles.

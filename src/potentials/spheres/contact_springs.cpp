@@ -1,0 +1,108 @@
+#include "recoil/potentials/spheres/contact_springs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "recoil/parallel/ask_owners.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+using Eigen::Vector3d;
+
+/// What tells a spring from others.
+using SpringKey = std::pair<GlobalIndex, GlobalIndex>;
+
+SpringKey key_of(const ContactSpring& spring) { return {spring.first, spring.other}; }
+
+/// A spring, or the question for it, on its way to the rank that owns the first particle.
+struct Travelling {
+  GlobalIndex node; ///< of the first particle
+  ContactSpring spring;
+};
+
+bool begins_with_a(const Spheres& spheres, const SpherePair& pair) {
+  return pair.b < 0 || spheres[pair.a].id < spheres[pair.b].id;
+}
+
+/// The stretch of the first particle is that of the side a, or its opposite.
+Travelling travelling(const Spheres& spheres, const SpherePair& pair, const PairSpring& spring) {
+  const bool begins = begins_with_a(spheres, pair);
+  const Sphere& first = spheres[begins ? pair.a : pair.b];
+  const GlobalIndex other =
+      pair.b < 0 ? -1 - GlobalIndex(pair.obstacle) : spheres[begins ? pair.b : pair.a].id;
+  const Vector3d s = begins ? spring.stretch : Vector3d(-spring.stretch);
+  return {first.node, {first.id, other, {s[0], s[1], s[2]}, spring.stiffness}};
+}
+
+/// By the number of a particle in vectors. Collective.
+auto owners(const SphereContact& contact) {
+  return [offsets =
+              contact.communicator().all_gather(contact.particles().points->offset)](const Travelling& item) {
+    return std::ranges::upper_bound(offsets, item.node) - offsets.begin() - 1;
+  };
+}
+
+} // namespace
+
+PairSpring carried_over(const PairSpring& spring, const Vector3d& n, double k) {
+  const Vector3d s = spring.stretch - n * n.dot(spring.stretch);
+  const double length = s.norm();
+  if (length == 0) return {Vector3d::Zero(), k};
+  return {std::min(1.0, spring.stiffness / k) * spring.stretch.norm() / length * s, k};
+}
+
+Vector3d within_reach(const Vector3d& stretch, double reach) {
+  const double length = stretch.norm();
+  return length > reach ? Vector3d(reach / length * stretch) : stretch;
+}
+
+std::vector<double> packed(std::span<const ContactSpring> springs) {
+  std::vector<double> rows;
+  for (const auto& [first, other, stretch, stiffness] : springs)
+    rows.insert(rows.end(), {double(first), double(other), stretch[0], stretch[1], stretch[2], stiffness});
+  return rows;
+}
+
+std::vector<ContactSpring> unpacked(std::span<const double> rows) {
+  std::vector<ContactSpring> springs;
+  for (std::size_t i = 0; i < rows.size(); i += spring_width)
+    springs.push_back({GlobalIndex(rows[i]),
+                       GlobalIndex(rows[i + 1]),
+                       {rows[i + 2], rows[i + 3], rows[i + 4]},
+                       rows[i + 5]});
+  return springs;
+}
+
+std::vector<ContactSpring> springs_for_owners(const SphereContact& contact, const Spheres& spheres,
+                                              std::span<const SpherePair> pairs,
+                                              std::span<const PairSpring> springs) {
+  std::vector<Travelling> sent;
+  for (std::size_t k = 0; k < pairs.size(); ++k) sent.push_back(travelling(spheres, pairs[k], springs[k]));
+  std::vector<ContactSpring> owned;
+  for (const auto& received : parallel::give_owners(contact.communicator(), sent, owners(contact)))
+    for (const Travelling& item : received) owned.push_back(item.spring);
+  std::ranges::sort(owned, {}, key_of);
+  return owned;
+}
+
+std::vector<PairSpring> springs_for_pairs(const SphereContact& contact, const Spheres& spheres,
+                                          std::span<const SpherePair> pairs,
+                                          std::span<const ContactSpring> owned) {
+  std::vector<Travelling> asked;
+  for (const SpherePair& pair : pairs) asked.push_back(travelling(spheres, pair, {}));
+  const auto found = parallel::ask_owners(
+      contact.communicator(), asked, owners(contact), [&](const Travelling& question, int) {
+        const auto at = std::ranges::lower_bound(owned, key_of(question.spring), {}, key_of);
+        return at != owned.end() && key_of(*at) == key_of(question.spring) ? *at : question.spring;
+      });
+  std::vector<PairSpring> springs;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const Vector3d s(found[k].stretch.data());
+    springs.push_back({begins_with_a(spheres, pairs[k]) ? s : Vector3d(-s), found[k].stiffness});
+  }
+  return springs;
+}
+
+} // namespace recoil::potentials
