@@ -23,6 +23,10 @@ public:
   /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle from the
   /// number `first_body` on, 6 numbers a body, as of update(). Not collective.
   virtual void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const = 0;
+  /// This rank's share of sum -f l' [J], f the force on sphere a of a pair and l the way to its centre from
+  /// that of the image of b, or from the contact with an obstacle, as of update(): over a volume what contact
+  /// adds to the mean stress there, tension positive [Love 1927; Weber 1966]. Not collective.
+  virtual Eigen::Matrix3d force_moments() const = 0;
 };
 
 /// kappa sum b(gap, dhat) over the touching pairs, b as the law has it and kappa in N/m. `u` has 7 numbers a
@@ -74,6 +78,7 @@ public:
   /// The derivative of that force by the gap [N/m].
   double force_by_gap(const SphereTouch& touch) const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
+  Eigen::Matrix3d force_moments() const override;
 
 private:
   geometry::BarrierValue at(const SphereTouch& touch) const;
@@ -137,6 +142,7 @@ public:
   /// same of rolling, over this rank [J].
   double dissipation() const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
+  Eigen::Matrix3d force_moments() const override;
 
 private:
   /// A lagged contact.
