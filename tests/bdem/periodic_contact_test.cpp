@@ -458,6 +458,86 @@ TEST(PeriodicContact, RanksAgree) {
   EXPECT_NEAR(together.ledger().external_work, single.ledger().external_work, 1e-8 * single.ledger().kinetic);
 }
 
+/// Places one after the other, wherever a sphere is at least `distance` from all before it.
+std::vector<Motion> loose(std::size_t count, double side, double distance) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> uniform(0, side);
+  const PeriodicCell cell = cube(side);
+  std::vector<Motion> motions;
+  while (motions.size() < count) {
+    const Vector3d X(uniform(random), uniform(random), uniform(random));
+    const auto is_near = [&](const Motion& other) {
+      const Vector3d line = other.place + cell.vector(cell.nearest(X, other.place)) - X;
+      return line.norm() < distance;
+    };
+    if (std::ranges::none_of(motions, is_near)) motions.push_back({X, Vector3d::Zero(), Vector3d::Zero()});
+  }
+  return motions;
+}
+
+/// Contacts per sphere, of those alone that are held by at least four others. On one rank.
+double coordination(const BondedParticles& problem) {
+  std::vector<std::pair<LocalIndex, LocalIndex>> pairs;
+  for (const potentials::SphereTouch& touch : problem.contact->touching())
+    if (problem.barrier->force(touch) > 0) pairs.emplace_back(touch.pair.a, touch.pair.b);
+  std::vector<int> count;
+  std::size_t held = 0;
+  for (std::size_t before = pairs.size() + 1; pairs.size() < before;) {
+    before = pairs.size();
+    count.assign(problem.particles->num_owned(), 0);
+    for (const auto& [a, b] : pairs) {
+      ++count[a];
+      ++count[b];
+    }
+    held = std::size_t(std::ranges::count_if(count, [](int contacts) { return contacts >= 4; }));
+    std::erase_if(pairs, [&](const auto& pair) { return count[pair.first] < 4 || count[pair.second] < 4; });
+  }
+  return held > 0 ? 2.0 * double(pairs.size()) / double(held) : 0;
+}
+
+/// Spheres without friction that are pressed together from all sides press back from random close packing on:
+/// from 0.639 of the volume on in large systems, in proportion to what is above it by harmonic repulsion, and
+/// by 6 contacts each, to which the root of that adds 7.7 times itself [O'Hern, Silbert, Liu, Nagel, Physical
+/// Review E 68 (2003) 011306, figures 4, 6 and 7].
+TEST(PeriodicContact, LooseSpheresJam) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() > 1) return;
+  constexpr std::size_t count = 64;
+  const double volume = count * 4 * pi / 3 * std::pow(r + dhat / 2, 3), side = std::cbrt(volume / 0.3);
+  // Shares of 0.3, 0.6, 0.65 and 0.655 after 0, 20, 40 and 50 steps, between which the edges shrink linearly.
+  const auto press = [](double step) {
+    const auto edge = [](double share) { return std::cbrt(0.3 / share); };
+    const auto between = [&](double less, double more, double way) {
+      return edge(less) + std::clamp(way, 0.0, 1.0) * (edge(more) - edge(less));
+    };
+    const double least = step < 20   ? between(0.3, 0.6, step / 20)
+                         : step < 45 ? between(0.6, 0.65, (step - 20) / 20)
+                                     : between(0.65, 0.655, (step - 45) / 5);
+    return Matrix3d(least * Matrix3d::Identity());
+  };
+  constexpr double dt = 0.02;
+  auto chosen = options(dt, ParticleIntegrator::be_reflect, potentials::ContactLaw::penalty);
+  chosen.tolerance = 1e-6;
+  BondedParticlesSolver solver = thrown(
+      comm, loose(count, side, 2 * r + dhat), cube(side), [&](double time) { return press(time / dt); }, {},
+      chosen);
+  const auto pressure = [&] {
+    return -solver.contact_force_moments().trace() /
+           (3 * cube(side).volume(solver.problem().cell_motion->now()));
+  };
+  std::array<double, 3> at{}; // after 15, 45 and 55 steps
+  double contacts = 0;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    run(solver, std::array{15, 45, 55}[k]);
+    at[k] = pressure();
+    if (k == 1) contacts = coordination(solver.problem());
+  }
+  EXPECT_LT(at[0], 1e-3 * at[2]);
+  const double above = 0.005 * at[1] / (at[2] - at[1]);
+  EXPECT_NEAR(0.65 - above, 0.63, 0.015);
+  EXPECT_NEAR(contacts, 6 + 7.7 * std::sqrt(above), 0.3);
+}
+
 /// Planes that run along the edges that repeat, and meshes, which repeat with the cell.
 TEST(PeriodicContact, ObstaclesGoOnWhereParticlesDrift) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
