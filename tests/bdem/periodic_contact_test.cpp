@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ struct Laws {
 };
 
 BondedParticles in_cell(const parallel::Communicator& comm, particles::ParticleSet set,
-                        const PeriodicCell& cell, const Deformation& F, const Laws& laws = {},
+                        const std::optional<PeriodicCell>& cell, const Deformation& F, const Laws& laws = {},
                         SphereObstacles obstacles = {}, const std::vector<int>& owners = {}) {
   set.cell = cell;
   BondedParticles problem = bonded(comm, set, {}, owners, F);
@@ -302,7 +303,7 @@ struct Motion {
 };
 
 BondedParticlesSolver thrown(const parallel::Communicator& comm, const std::vector<Motion>& motions,
-                             const PeriodicCell& cell, const Deformation& F, const Laws& laws,
+                             const std::optional<PeriodicCell>& cell, const Deformation& F, const Laws& laws,
                              const BondedParticlesOptions& chosen, SphereObstacles obstacles = {}) {
   std::vector<Vector3d> places;
   for (const Motion& motion : motions) places.push_back(motion.place);
@@ -372,6 +373,43 @@ TEST(PeriodicContact, PairsCollideThroughAFaceAsInside) {
       // Newton's method and halved bounds end at rounding times what the barrier amplifies.
       EXPECT_LT(difference(here, there, moved), integrator == ParticleIntegrator::leapfrog ? 1e-11 : 1e-9)
           << int(integrator) << " " << int(law);
+    }
+}
+
+/// Newton's law does not know of a cell that deforms steadily, in which velocities are those against it.
+TEST(PeriodicContact, PairsCollideInADeformingCellAsWithoutOne) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  constexpr double side = 10 * r, dt = 2e-4;
+  constexpr int steps = 40;
+  const PeriodicCell cell = cube(side);
+  const Matrix3d L = 100 * sheared();
+  const std::array<CellShift, 2> shifts{CellShift{0, 1, 0}, CellShift{1, -1, 2}};
+  for (const auto integrator : {ParticleIntegrator::leapfrog, ParticleIntegrator::be_reflect})
+    for (const Laws& laws : {Laws{0.3, 1e-3, 0.05, 1}, Laws{0, 1e-3, 0, 0.6}}) {
+      auto chosen = options(dt, integrator, potentials::ContactLaw::penalty);
+      chosen.sudden_breaking = SuddenBreaking::shorter_steps;
+      const std::vector<Motion> motions{{{4 * r, 5 * r, 5 * r}, {1, 0.1, 0}, {0, 20, 30}},
+                                        {{6.5 * r, 5.3 * r, 4.9 * r}, {-1, 0, 0.2}, {5, 0, -10}}};
+      auto in_space = motions, in_cell = motions;
+      for (std::size_t k = 0; k < 2; ++k) {
+        in_space[k].velocity += L * motions[k].place;
+        in_cell[k].place -= cell.vector(shifts[k]);
+      }
+      BondedParticlesSolver here = thrown(comm, in_space, {}, undeformed, laws, chosen),
+                            there = thrown(comm, in_cell, cell, steady(L), laws, chosen);
+      run(here, steps);
+      run(there, steps);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto p = find(here.problem(), here.history().newest().u, GlobalIndex(k)),
+                   q = find(there.problem(), there.history().newest().u, GlobalIndex(k));
+        EXPECT_LT((q.p + cell.vector(shifts[k], steady(L)(steps * dt)) - p.p).norm(), 1e-9 * r);
+        EXPECT_LT((q.q - p.q).norm(), 1e-9);
+      }
+      const double scale = here.ledger().kinetic;
+      EXPECT_NEAR(there.ledger().dissipated_friction, here.ledger().dissipated_friction, 1e-9 * scale);
+      EXPECT_NEAR(there.ledger().dissipated_damping, here.ledger().dissipated_damping, 1e-9 * scale);
+      EXPECT_NEAR(there.ledger().dissipated_integrator, here.ledger().dissipated_integrator, 1e-9 * scale);
+      EXPECT_GT(here.ledger().dissipated_friction + here.ledger().dissipated_damping, 0.01 * scale);
     }
 }
 
