@@ -140,7 +140,7 @@ void SphereContact::begin_step(double time, double dt, std::span<const double> u
 
 /// Pairs reach over one face at most, and planes look the same from all images of a sphere.
 void SphereContact::require_fitting_cell(double time) const {
-  const Eigen::Matrix3d& F = motion_->end();
+  const Eigen::Matrix3d F = motion_->at(time);
   const particles::PeriodicCell& cell = motion_->cell();
   particles::require_wide(cell, 2 * largest_radius_ + dhat_,
                           fmt::format("<periodic_boundary>, at t = {:g} s", time), F);

@@ -61,6 +61,10 @@ public:
                 const BondPotential& bonds, SphereObstacles obstacles, double dhat,
                 particles::CellMotion* motion = nullptr);
 
+  /// @throws InputError where the cell is too narrow at a time [s], or has planes across it. @pre there is a
+  /// cell.
+  void require_fitting_cell(double time) const;
+
   double dhat() const { return dhat_; }
   const parallel::Communicator& communicator() const { return *particles_->points->comm; }
   const SphereObstacles& obstacles() const { return obstacles_; }
@@ -179,7 +183,6 @@ private:
   void search_planes(const std::vector<collide::Box<3>>& boxes, double margin);
   Vector3d way_between_ends(LocalIndex bond, std::span<const double> u) const;
   LocalIndex find_bond(LocalIndex a, LocalIndex b, const particles::CellShift& shift) const;
-  void require_fitting_cell(double time) const;
   bool is_bonded(const SpherePair& pair) const;
   bool touch(const SpherePair& pair, SphereTouch& result) const;
   double max_step(const SpherePair& pair, std::span<const double> way,
