@@ -26,6 +26,15 @@ inline particles::ParticleSet two_blocks() {
   return both;
 }
 
+/// A chain whose ends touch each other across the faces of a cell that has shrunk.
+inline particles::ParticleSet closed_chain() {
+  particles::ParticleSet set = chain(4, 2 * r, r);
+  set.cell.emplace();
+  set.cell->edges = Vector3d(10 * r + 0.3 * dhat, 8 * r, 8 * r).asDiagonal();
+  set.bond_shifts.resize(set.bonds.size());
+  return set;
+}
+
 inline SphereObstacles shaken_tray() {
   SphereObstacles obstacles;
   const double z = -r - 0.6 * dhat;
@@ -43,7 +52,8 @@ inline SphereObstacles shaken_tray() {
 }
 
 /// Two ranks take all bodies; what more of them do does not depend on the integrator.
-inline constexpr std::array<std::string_view, 8> of_many_ranks{"blocks on a tray, be_reflect",
+inline constexpr std::array<std::string_view, 9> of_many_ranks{"blocks on a tray, be_reflect",
+                                                               "closed chain, be_reflect",
                                                                "held chain at rest, damped bonds",
                                                                "damped blocks on a tray, be_reflect",
                                                                "two particles, be_reflect",
@@ -187,6 +197,20 @@ inline std::vector<Body> bodies() {
       damped.name = "damped " + damped.name;
       damped.restitution = 0.4;
       result.push_back(std::move(damped));
+    }
+    if (integrator != quasistatic) {
+      Body closed = result.back();
+      closed.name = "closed chain" + of;
+      closed.set = closed_chain();
+      closed.obstacles = [] { return SphereObstacles(); };
+      closed.deformation = [](double time) {
+        Eigen::Matrix3d rate;
+        rate << -1.2, 0.4, 0, 0, 0.3, 0.2, -0.1, 0, 0.1;
+        Eigen::Matrix3d F = Eigen::Matrix3d::Identity() + time * rate;
+        F(0, 0) -= 0.008; // so that the ends touch at the start
+        return F;
+      };
+      result.push_back(std::move(closed));
     }
     // Particles whose bonds have broken press on each other.
     touching.name = "torn " + touching.name;

@@ -60,7 +60,8 @@ struct Body {
   std::function<SphereObstacles()> obstacles = {};
   double coefficient = 0, rolling = 0; ///< of friction
   double restitution = 1;
-  double damping_time = 0; ///< of bonds [s]
+  double damping_time = 0;                                         ///< of bonds [s]
+  std::function<Eigen::Matrix3d(double)> deformation = undeformed; ///< of a cell of the set
 
   bool softens() const { return width > 0; }
 };
@@ -92,7 +93,7 @@ inline BondedParticlesOptions options_of(const Body& body) {
 
 inline BondedParticlesSolver solver_at(const parallel::Communicator& comm, const Body& body,
                                        const Shares& at) {
-  BondedParticles problem = bonded(comm, body.set, body.stuff);
+  BondedParticles problem = bonded(comm, body.set, body.stuff, {}, body.deformation);
   const auto& particles = *problem.particles;
   potentials::BondMaterial material = problem.bonds->material();
   for (std::size_t k = 0; k < particles.bonds.size(); ++k) {

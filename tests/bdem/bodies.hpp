@@ -52,17 +52,19 @@ inline particles::ParticleSet block(int nx, int ny, int nz, double r) {
   return set;
 }
 
-/// The particles of rank 0, distributed, to `owners` if they are given, with bonds of one material; their
-/// cell deforms as is said, but for entries that are free.
+inline Eigen::Matrix3d undeformed(double) { return Eigen::Matrix3d::Identity(); }
+
+/// The particles of rank 0, distributed, to `owners` if they are given, with bonds of one material, in a cell
+/// that deforms, but for entries that are free, if they have one.
 inline BondedParticles bonded(const parallel::Communicator& comm, const particles::ParticleSet& whole,
                               const Stuff& stuff, const std::vector<int>& owners = {},
-                              const std::function<Eigen::Matrix3d(double time)>& deformation = {},
+                              const std::function<Eigen::Matrix3d(double)>& deformation = undeformed,
                               const std::vector<int>& free = {}) {
   BondedParticles problem;
   problem.particles = std::make_shared<const particles::DistributedParticles>(
       distribute(comm, comm.rank() == 0 ? whole : particles::ParticleSet{}, owners));
   const auto& particles = *problem.particles;
-  if (deformation)
+  if (particles.cell)
     problem.cell_motion = std::make_unique<recoil::particles::CellMotion>(*particles.cell, deformation, free);
   const std::size_t num_bonds = particles.bonds.size();
   potentials::BondMaterial material{std::vector(num_bonds, stuff.E),

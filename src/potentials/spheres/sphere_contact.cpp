@@ -4,6 +4,10 @@
 #include <cmath>
 #include <iterator>
 
+#include <fmt/format.h>
+
+#include "potentials/spheres/image_search.hpp"
+#include "recoil/base/error.hpp"
 #include "recoil/base/phases.hpp"
 #include "recoil/geometry/additive_ccd.hpp"
 #include "recoil/geometry/closest_points.hpp"
@@ -64,19 +68,19 @@ double time_of_approach(const Vector3d& d, const Vector3d& w, double least) {
 
 SphereContact::SphereContact(const particles::DistributedParticles& particles,
                              std::span<const char> prescribed, const BondPotential& bonds,
-                             SphereObstacles obstacles, double dhat)
+                             SphereObstacles obstacles, double dhat, particles::CellMotion* motion)
     : particles_(&particles), prescribed_(prescribed), bonds_(&bonds), obstacles_(std::move(obstacles)),
-      dhat_(dhat), alone_(std::make_unique<const parallel::Communicator>(MPI_COMM_SELF)) {
-  double smallest = std::numeric_limits<double>::max();
-  for (const double r : particles.radii) smallest = std::min(smallest, r);
+      dhat_(dhat), motion_(motion), alone_(std::make_unique<const parallel::Communicator>(MPI_COMM_SELF)) {
+  double smallest = std::numeric_limits<double>::max(), largest = 0;
+  for (const double r : particles.radii) {
+    smallest = std::min(smallest, r);
+    largest = std::max(largest, r);
+  }
   margin_ = margin_of_radius * particles.points->comm->min(smallest);
-  const auto number = [&](LocalIndex k) {
-    return k < particles.num_owned() ? particles.points->offset + k
-                                     : particles.points->ghosts[k - particles.num_owned()];
-  };
+  largest_radius_ = particles.points->comm->max(largest);
   for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
     const auto& [a, b, id] = particles.bonds[bond];
-    const GlobalIndex first = number(a), second = number(b);
+    const GlobalIndex first = number_of(a), second = number_of(b);
     bonded_.push_back({std::min(first, second), std::max(first, second), LocalIndex(bond)});
     bond_distance_.push_back(sum_of_radii(LocalIndex(bond)));
   }
@@ -105,12 +109,26 @@ std::vector<Vector3d> SphereContact::obstacles_at(double time) const {
   return places;
 }
 
+GlobalIndex SphereContact::number_of(LocalIndex particle) const {
+  const linalg::VectorLayout& points = *particles_->points;
+  return particle < points.num_owned ? points.offset + particle : points.ghosts[particle - points.num_owned];
+}
+
+RepeatedBoxes SphereContact::repeated() const {
+  const particles::PeriodicCell& cell = motion_->cell();
+  return {cell, motion_->start() * cell.edges, motion_->end() * cell.edges};
+}
+
 void SphereContact::begin_step(double time, double dt, std::span<const double> u) {
   has_searched_ = false;
   least_gap_ = std::numeric_limits<double>::infinity();
   if (obstacles_.place || obstacles_.place_planes) {
     obstacle_start_ = obstacles_at(time - dt);
     obstacle_end_ = obstacles_at(time);
+  }
+  if (motion_) {
+    motion_->begin_step(time, dt);
+    require_fitting_cell(time);
   }
   for (std::size_t plane = 0; plane < free_planes_.size(); ++plane)
     if (const std::size_t point = obstacles_.vertices.size() + plane; free_planes_[plane] != 0)
@@ -120,8 +138,29 @@ void SphereContact::begin_step(double time, double dt, std::span<const double> u
   update(u);
 }
 
+/// Pairs reach over one face at most, and planes look the same from all images of a sphere.
+void SphereContact::require_fitting_cell(double time) const {
+  const Eigen::Matrix3d F = motion_->at(time);
+  const particles::PeriodicCell& cell = motion_->cell();
+  particles::require_wide(cell, 2 * largest_radius_ + dhat_,
+                          fmt::format("<periodic_boundary>, at t = {:g} s", time), F);
+  constexpr double most_slope = 1e-9;
+  for (const Plane<3>& plane : obstacles_.planes)
+    for (int k = 0; k < 3; ++k) {
+      const Vector3d edge = (F * cell.edges.col(k)).normalized();
+      if (cell.repeats[k] && std::abs(plane.normal.dot(edge)) > most_slope)
+        throw InputError(
+            "<periodic_boundary>",
+            fmt::format("a plane with the normal ({:.6g}, {:.6g}, {:.6g}) lies across edge {} of "
+                        "the cell, along which it repeats, at t = {:g} s; take planes that run "
+                        "along it, or a cell that does not repeat there",
+                        plane.normal[0], plane.normal[1], plane.normal[2], "xyz"[k], time));
+    }
+}
+
 void SphereContact::move_obstacles(double share) {
   obstacle_share_ = share;
+  if (motion_) motion_->go(share);
   const std::size_t num_vertices = obstacles_.vertices.size();
   for (std::size_t v = 0; v < obstacle_vertices_.size(); ++v)
     if (v < num_vertices || free_planes_[v - num_vertices] == 0)
@@ -139,6 +178,19 @@ Vector3d SphereContact::obstacle_motion(LocalIndex obstacle, const Vector3d& sha
     way += share[i] * (obstacle_end_[v] - obstacle_start_[v]);
   }
   return way;
+}
+
+Vector3d SphereContact::branch(const SphereTouch& touch, const std::vector<double>& states) const {
+  const SpherePair& pair = touch.pair;
+  if (pair.obstacle >= 0) return (*spheres_)[pair.a].radius * touch.normal;
+  return vector_at(states, 7, pair.a) - offset(pair) - vector_at(states, 7, pair.b);
+}
+
+Vector3d SphereContact::motion_of_other(const SphereTouch& touch) const {
+  Vector3d way = Vector3d::Zero();
+  if (!particles::is_zero(touch.pair.shift))
+    way = motion_->cell().vector(touch.pair.shift, motion_->end() - motion_->start());
+  return touch.pair.obstacle < 0 ? way : Vector3d(way + obstacle_motion(touch.pair.obstacle, touch.share));
 }
 
 Eigen::Matrix3d SphereContact::obstacle_motion_gradient(LocalIndex obstacle) const {
@@ -184,49 +236,77 @@ void SphereContact::search(std::span<const double> u, std::span<const double> du
   }
   candidates_.clear();
   search_spheres(boxes);
-  search_obstacles(boxes, dhat_ / 2);
+  search_triangles(boxes, dhat_ / 2);
+  search_planes(boxes, dhat_ / 2);
   has_searched_ = true;
 }
 
 void SphereContact::search_spheres(const std::vector<collide::Box<3>>& boxes) {
+  const parallel::Communicator& comm = *particles_->points->comm;
+  if (motion_) {
+    const ImagePairs found = find_image_pairs(comm, repeated(), boxes, particles_->points->offset);
+    spheres_ = std::make_shared<const Spheres>(*particles_, prescribed_, found.foreign);
+    for (const auto& [a, b, shift] : found.pairs)
+      candidates_.push_back({a, b, -1, find_bond(a, b, shift), shift});
+    return;
+  }
   const std::array<collide::ItemSet<3>, 1> sets{
       collide::ItemSet<3>{boxes, std::vector<std::array<GlobalIndex, 3>>(boxes.size(), {-1, -1, -1}),
                           std::vector<std::int32_t>(boxes.size(), 0)}};
   const std::array<collide::SetPair, 1> which{collide::SetPair{0, 0}};
-  const auto found = collide::find_candidates<3>(*particles_->points->comm, sets, which, {});
+  const auto found = collide::find_candidates<3>(comm, sets, which, {});
   spheres_ = std::make_shared<const Spheres>(*particles_, prescribed_, found.remote[0]);
-  for (const auto& [a, b] : found.pairs[0]) candidates_.push_back({a, b, -1, find_bond(a, b)});
+  for (const auto& [a, b] : found.pairs[0]) candidates_.push_back({a, b, -1, find_bond(a, b, {})});
 }
 
-void SphereContact::search_obstacles(const std::vector<collide::Box<3>>& boxes, double margin) {
+/// Spheres are taken to the triangles by their images.
+void SphereContact::search_triangles(const std::vector<collide::Box<3>>& boxes, double margin) {
   const std::size_t num_triangles = obstacles_.triangles.size();
-  if (num_triangles > 0) {
-    std::array<collide::ItemSet<3>, 2> sets;
-    sets[0].boxes = boxes;
-    label_alike(sets[0]);
-    const auto around_spheres = collide::boxes_around<3>(*alone_, std::span(sets).first(1));
-    std::vector<LocalIndex> near; // of a fine mesh few triangles are
-    for (std::size_t k = 0; k < num_triangles; ++k) {
-      collide::Box<3> box;
-      for (const LocalIndex v : obstacles_.triangles[k])
-        for (const Vector3d& at : {obstacle_start_[v], obstacle_end_[v]}) box.extend(at);
-      box = {box.min().array() - margin, box.max().array() + margin};
-      if (std::ranges::none_of(around_spheres, [&](const auto& other) { return other.intersects(box); }))
-        continue;
-      sets[1].boxes.push_back(box);
-      near.push_back(LocalIndex(k));
-    }
-    label_alike(sets[1]);
-    const std::array<collide::SetPair, 1> which{collide::SetPair{0, 1}};
-    const auto found = collide::find_candidates<3>(*alone_, sets, which, {});
-    for (const auto& [a, triangle] : found.pairs[0]) candidates_.push_back({a, -1, near[triangle], -1});
+  if (num_triangles == 0) return;
+  std::vector<collide::Box<3>> ways;
+  collide::Box<3> around;
+  for (const auto& triangle : obstacles_.triangles) {
+    collide::Box<3> box;
+    for (const LocalIndex v : triangle)
+      for (const Vector3d& at : {obstacle_start_[v], obstacle_end_[v]}) box.extend(at);
+    ways.emplace_back(box.min().array() - margin, box.max().array() + margin);
+    around.extend(ways.back());
   }
+  std::array<collide::ItemSet<3>, 2> sets;
+  std::vector<SphereImage> images;
+  for (LocalIndex k = 0; k < std::ssize(boxes); ++k) {
+    const auto add = [&](const particles::CellShift& shift, const collide::Box<3>& box) {
+      images.push_back({k, shift});
+      sets[0].boxes.push_back(box);
+    };
+    if (motion_)
+      repeated().for_images_in(repeated().shares(around), boxes[k], add);
+    else
+      add({}, boxes[k]);
+  }
+  label_alike(sets[0]);
+  const auto around_spheres = collide::boxes_around<3>(*alone_, std::span(sets).first(1));
+  std::vector<LocalIndex> near; // of a fine mesh few triangles are
+  for (std::size_t k = 0; k < num_triangles; ++k) {
+    if (std::ranges::none_of(around_spheres, [&](const auto& other) { return other.intersects(ways[k]); }))
+      continue;
+    sets[1].boxes.push_back(ways[k]);
+    near.push_back(LocalIndex(k));
+  }
+  label_alike(sets[1]);
+  const std::array<collide::SetPair, 1> which{collide::SetPair{0, 1}};
+  const auto found = collide::find_candidates<3>(*alone_, sets, which, {});
+  for (const auto& [a, triangle] : found.pairs[0])
+    candidates_.push_back({images[a].sphere, -1, near[triangle], -1, particles::opposite(images[a].shift)});
+}
+
+void SphereContact::search_planes(const std::vector<collide::Box<3>>& boxes, double margin) {
   for (std::size_t plane = 0; plane < obstacles_.planes.size(); ++plane)
     for (std::size_t k = 0; k < boxes.size(); ++k) {
       const Vector3d& normal = obstacles_.planes[plane].normal;
       const Vector3d corner =
           (normal.array() > 0).select(boxes[k].min(), boxes[k].max()); // nearest to the plane
-      const auto obstacle = LocalIndex(num_triangles + plane);
+      const auto obstacle = LocalIndex(obstacles_.triangles.size() + plane);
       const std::size_t point = point_of_plane(obstacle);
       if (is_free(obstacle) || normal.dot(corner - obstacle_start_[point]) < margin ||
           normal.dot(corner - obstacle_end_[point]) < margin)
@@ -257,11 +337,16 @@ int SphereContact::most_triangles_at_once(double radius) const {
   return *std::ranges::max_element(counts);
 }
 
-LocalIndex SphereContact::find_bond(LocalIndex a, LocalIndex b) const {
+/// Between a and that image of b.
+LocalIndex SphereContact::find_bond(LocalIndex a, LocalIndex b, const particles::CellShift& shift) const {
   const GlobalIndex first = std::min((*spheres_)[a].node, (*spheres_)[b].node),
                     second = std::max((*spheres_)[a].node, (*spheres_)[b].node);
   const auto found = std::ranges::lower_bound(bonded_, Key{first, second, 0});
-  return found != bonded_.end() && found->first == first && found->second == second ? found->bond : -1;
+  if (found == bonded_.end() || found->first != first || found->second != second) return -1;
+  if (!motion_) return found->bond;
+  const particles::CellShift& own = particles_->bond_shifts[found->bond];
+  const bool same_way = number_of(particles_->bonds[found->bond].a) == (*spheres_)[a].node;
+  return shift == (same_way ? own : particles::opposite(own)) ? found->bond : -1;
 }
 
 bool SphereContact::is_bonded(const SpherePair& pair) const {
@@ -272,15 +357,17 @@ double SphereContact::least_distance(const SpherePair& pair) const {
   if (pair.bond >= 0) return bond_distance_[pair.bond];
   const Sphere &a = (*spheres_)[pair.a], &b = (*spheres_)[pair.b];
   if (a.body != b.body) return a.radius + b.radius;
-  const double at_rest =
-      (Eigen::Map<const Vector3d>(a.rest.data()) - Eigen::Map<const Vector3d>(b.rest.data())).norm();
-  return std::min(a.radius + b.radius, at_rest - dhat_);
+  Vector3d at_rest = Eigen::Map<const Vector3d>(a.rest.data()) - Eigen::Map<const Vector3d>(b.rest.data());
+  if (motion_) at_rest -= motion_->cell().vector(pair.shift);
+  return std::min(a.radius + b.radius, at_rest.norm() - dhat_);
 }
 
-/// From b to a.
+/// From b, or its image, to a.
 Vector3d SphereContact::way_between_ends(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
-  return vector_at(u, 7, a) - vector_at(u, 7, b);
+  const Vector3d way = vector_at(u, 7, a) - vector_at(u, 7, b);
+  if (!motion_) return way;
+  return way - motion_->cell().vector(particles_->bond_shifts[bond], motion_->now());
 }
 
 void SphereContact::separate(LocalIndex bond, std::span<const double> u) {
@@ -299,7 +386,7 @@ std::int32_t SphereContact::body_of(const SpherePair& pair) const {
 
 /// False where the pair is at least dhat apart.
 bool SphereContact::touch(const SpherePair& pair, SphereTouch& result) const {
-  const Vector3d p = place(pair.a);
+  const Vector3d p = place(pair.a) - offset(pair);
   result.pair = pair;
   result.share.setZero();
   if (pair.obstacle < 0) {
@@ -351,8 +438,12 @@ void SphereContact::update(std::span<const double> u) {
 }
 
 double SphereContact::max_step(const SpherePair& pair, std::span<const double> way,
-                               const std::vector<Vector3d>& obstacle_way) const {
-  const Vector3d p = place(pair.a), move = vector_at(way, 6, pair.a);
+                               const std::vector<Vector3d>& obstacle_way, double obstacle_share) const {
+  const Vector3d p = place(pair.a) - offset(pair);
+  Vector3d move = vector_at(way, 6, pair.a);
+  if (!particles::is_zero(pair.shift))
+    move -= (obstacle_share - obstacle_share_) *
+            motion_->cell().vector(pair.shift, motion_->end() - motion_->start());
   if (pair.obstacle < 0) {
     const Vector3d d = p - place(pair.b);
     const double least = least_distance(pair);
@@ -383,7 +474,7 @@ double SphereContact::max_step(std::span<const double> u, std::span<const double
   double share = 1;
   for (const SpherePair& pair : candidates_)
     if (!is_bonded(pair) && !is_free(pair.obstacle))
-      share = std::min(share, max_step(pair, way, obstacle_way));
+      share = std::min(share, max_step(pair, way, obstacle_way, obstacle_share));
   return particles_->points->comm->min(share);
 }
 

@@ -85,8 +85,7 @@ Vector3d SphereDampingPotential::way(const Term& term) const {
   const SpherePair& pair = term.touch.pair;
   Vector3d way = -term.start;
   for (int end = 0; end < num_spheres(pair); ++end) way += sign_of(end) * place(states_, end_of(pair, end));
-  if (pair.obstacle >= 0) way -= contact_->obstacle_way(pair.obstacle, term.touch.share);
-  return way;
+  return SphereContact::is_driven(pair) ? Vector3d(way - contact_->way_of_other(term.touch)) : way;
 }
 
 /// Of a term by its y.
@@ -245,9 +244,8 @@ void SphereDampingPotential::add_parameter_tangent(std::span<const double>,
 double SphereDampingPotential::obstacle_work() const {
   double work = 0;
   for (const Term& term : terms_)
-    if (term.touch.pair.obstacle >= 0)
-      work -= slope(term) *
-              term.touch.normal.dot(contact_->obstacle_way(term.touch.pair.obstacle, term.touch.share));
+    if (SphereContact::is_driven(term.touch.pair))
+      work -= slope(term) * term.touch.normal.dot(contact_->way_of_other(term.touch));
   return work;
 }
 
@@ -262,8 +260,16 @@ void SphereDampingPotential::add_obstacle_forces(std::int32_t first_body, std::s
     const SpherePair& pair = term.touch.pair;
     if (pair.obstacle < 0) continue;
     add_reaction(forces, contact_->body_of(pair) - first_body, -slope(term) * term.touch.normal,
-                 place(states_, pair.a) - (*spheres_)[pair.a].radius * term.touch.normal);
+                 place(states_, pair.a) - contact_->offset(pair) -
+                     (*spheres_)[pair.a].radius * term.touch.normal);
   }
+}
+
+Matrix3d SphereDampingPotential::force_moments() const {
+  Matrix3d sum = Matrix3d::Zero();
+  for (const Term& term : terms_)
+    sum += slope(term) * term.touch.normal * contact_->branch(term.touch, states_).transpose();
+  return sum;
 }
 
 } // namespace recoil::potentials

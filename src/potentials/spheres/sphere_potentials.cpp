@@ -123,8 +123,8 @@ double SphereBarrierPotential::max_share(std::span<const double> u, std::span<co
 double SphereBarrierPotential::obstacle_work() const {
   double work = 0;
   for (const SphereTouch& touch : touching())
-    if (touch.pair.obstacle >= 0)
-      work += force(touch) * touch.normal.dot(contact_->obstacle_way(touch.pair.obstacle, touch.share));
+    if (SphereContact::is_driven(touch.pair))
+      work += force(touch) * touch.normal.dot(contact_->way_of_other(touch));
   return work;
 }
 
@@ -132,17 +132,25 @@ void SphereBarrierPotential::add_obstacle_forces(std::int32_t first_body, std::s
   for (const SphereTouch& touch : touching())
     if (touch.pair.obstacle >= 0)
       add_reaction(forces, contact_->body_of(touch.pair) - first_body, force(touch) * touch.normal,
-                   place(contact_->states(), touch.pair.a) - touch.length * touch.normal);
+                   place(contact_->states(), touch.pair.a) - contact_->offset(touch.pair) -
+                       touch.length * touch.normal);
+}
+
+Matrix3d SphereBarrierPotential::force_moments() const {
+  Matrix3d sum = Matrix3d::Zero();
+  for (const SphereTouch& touch : touching())
+    sum -= force(touch) * touch.normal * contact_->branch(touch, contact_->states()).transpose();
+  return sum;
 }
 
 void SphereFrictionPotential::update(std::span<const double> u) {
   if (spheres_) states_ = spheres_->gather(u, 7);
 }
 
-/// The way of the obstacle in a lagged contact; zero for pairs of spheres.
+/// The way of the obstacle in a lagged contact, or of the cell between images of spheres.
 Vector3d SphereFrictionPotential::obstacle_way(const SlidingTerm& term) const {
-  if (term.touch.pair.obstacle < 0) return Vector3d::Zero();
-  return contact_->obstacle_way(term.touch.pair.obstacle, term.touch.share);
+  if (!SphereContact::is_driven(term.touch.pair)) return Vector3d::Zero();
+  return contact_->way_of_other(term.touch);
 }
 
 /// How far the surface of the sphere rolls as the obstacle turns; zero of pairs of spheres.
@@ -354,7 +362,7 @@ double SphereFrictionPotential::dissipation() const {
 double SphereFrictionPotential::obstacle_work() const {
   double work = 0;
   for_each_term([&](const auto& term) {
-    if (term.touch.pair.obstacle >= 0) work -= force(term, slip(term)).dot(obstacle_way(term));
+    if (SphereContact::is_driven(term.touch.pair)) work -= force(term, slip(term)).dot(obstacle_way(term));
   });
   return work;
 }
@@ -364,7 +372,7 @@ void SphereFrictionPotential::add_obstacle_forces(std::int32_t first_body, std::
     if (term.touch.pair.obstacle < 0 || term.coefficient == 0) continue;
     const Matrix3d R = geometry::rotation_matrix(orientation(states_, term.touch.pair.a));
     add_reaction(forces, contact_->body_of(term.touch.pair) - first_body, -force(term, slip(term)),
-                 place(states_, term.touch.pair.a) + R * term.arms[0]);
+                 place(states_, term.touch.pair.a) - contact_->offset(term.touch.pair) + R * term.arms[0]);
   }
   for (const RollingTerm& term : rolling_terms_) {
     if (term.touch.pair.obstacle < 0) continue;
@@ -375,6 +383,18 @@ void SphereFrictionPotential::add_obstacle_forces(std::int32_t first_body, std::
     const std::size_t at_body = 6 * std::size_t(contact_->body_of(term.touch.pair) - first_body);
     for (int i = 0; i < 3; ++i) forces[at_body + 3 + i] += moment[i];
   }
+}
+
+/// Rolling friction has moments alone.
+Matrix3d SphereFrictionPotential::force_moments() const {
+  Matrix3d sum = Matrix3d::Zero();
+  for (const SlidingTerm& term : sliding_) {
+    if (term.coefficient == 0) continue;
+    const Slip at = slip(term);
+    const Vector3d on_other = at.by_state[0].leftCols<3>().transpose() * force(term, at);
+    sum += on_other * contact_->branch(term.touch, states_).transpose();
+  }
+  return sum;
 }
 
 } // namespace recoil::potentials

@@ -8,6 +8,7 @@ namespace recoil::solvers {
 
 using Eigen::Vector3d;
 using potentials::PairSpring;
+using potentials::SphereContact;
 using potentials::SpherePair;
 using potentials::SphereTouch;
 
@@ -54,6 +55,7 @@ void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u
   spring_energy_at_start_ = 0;
   for (const potentials::ContactSpring& spring : problem_.friction->springs_at_start())
     spring_energy_at_start_ += PairSpring{Vector3d(spring.stretch.data()), spring.stiffness}.energy();
+  impulse_moments_.setZero();
   pairs_.begin_step(time, dt, u.owned());
 }
 
@@ -85,8 +87,25 @@ void ExplicitContact::add_repulsion(std::span<double> forces) const {
     three(forces, 6 * k) += three(std::span<const double>(repulsion_), 3 * k);
 }
 
-Vector3d ExplicitContact::obstacle_velocity(const SphereTouch& touch) const {
-  return pairs_.obstacle_motion(touch.pair.obstacle, touch.share) / dt_;
+/// Whether a side of a contact moves by what is prescribed of obstacle and cell.
+bool ExplicitContact::is_driven(const SphereTouch& touch) const {
+  return touch.pair.obstacle >= 0 || problem_.cell_motion;
+}
+
+/// The velocity of the other side against the first one by what is prescribed: velocities of particles are
+/// those against the cell.
+Vector3d ExplicitContact::velocity_of_other(const SphereTouch& touch) const {
+  Vector3d way = pairs_.motion_of_other(touch);
+  if (problem_.cell_motion) {
+    const particles::CellMotion& motion = *problem_.cell_motion;
+    const auto at_rest = [&](LocalIndex sphere) {
+      return Vector3d(Vector3d((*pairs_.spheres())[sphere].rest.data()) - motion.cell().origin);
+    };
+    Vector3d line = -at_rest(touch.pair.a);
+    if (touch.pair.b >= 0) line += at_rest(touch.pair.b);
+    way += (motion.end() - motion.start()) * line;
+  }
+  return way / dt_;
 }
 
 /// Mean over the step, in space [rad/s].
@@ -94,18 +113,22 @@ Vector3d ExplicitContact::obstacle_spin(const SphereTouch& touch) const {
   return geometry::quaternion_logarithm(pairs_.obstacle_turn(touch.pair.obstacle, 1)) / dt_;
 }
 
-/// An impulse and a moment on the particle of a pair with an obstacle, whose work it returns.
-double ExplicitContact::push(const SphereTouch& touch, const Vector3d& impulse, const Vector3d& moment) {
+/// The work of the other side of a pair that moves with this velocity, by an impulse and a moment on the
+/// first one.
+double ExplicitContact::drive(const SphereTouch& touch, const Vector3d& velocity, const Vector3d& impulse,
+                              const Vector3d& moment) {
+  if (touch.pair.b >= 0) return impulse.dot(velocity);
   const Vector3d at = three(std::span<const double>(pairs_.states()), 7 * std::size_t(touch.pair.a)) -
-                      (*pairs_.spheres())[touch.pair.a].radius * touch.normal;
+                      pairs_.offset(touch.pair) - (*pairs_.spheres())[touch.pair.a].radius * touch.normal;
   impulses_.push_back({pairs_.body_of(touch.pair), -impulse, -(at.cross(impulse) + moment)});
-  return impulse.dot(obstacle_velocity(touch)) + moment.dot(obstacle_spin(touch));
+  return impulse.dot(velocity) + moment.dot(obstacle_spin(touch));
 }
 
 void ExplicitContact::press(double duration) {
   for (const SphereTouch& touch : pairs_.touching())
-    if (touch.pair.b < 0)
-      pressing_work_ += push(touch, duration * force(touch) * touch.normal, Vector3d::Zero());
+    if (SphereContact::is_driven(touch.pair))
+      pressing_work_ +=
+          drive(touch, pairs_.motion_of_other(touch) / dt_, duration * force(touch) * touch.normal);
 }
 
 void ExplicitContact::gather_inertia() {
@@ -164,9 +187,9 @@ ExplicitContact::Slip ExplicitContact::slip_of(const SphereTouch& touch,
     at.by_force += inverse_[2 * b] + at.arm_b.squaredNorm() * inverse_[2 * b + 1];
     at.by_moment += inverse_[2 * b + 1];
   } else {
-    at.slip -= obstacle_velocity(touch);
     at.roll -= obstacle_spin(touch);
   }
+  if (is_driven(touch)) at.slip -= velocity_of_other(touch);
   at.slip -= touch.normal * touch.normal.dot(at.slip);
   at.roll -= touch.normal * touch.normal.dot(at.roll);
   return at;
@@ -303,9 +326,9 @@ void ExplicitContact::apply_friction(double duration, std::span<double> v) {
     if (is_pair) {
       three(std::span(impulses), 6 * b) -= j;
       three(std::span(impulses), 6 * b + 3) -= at.arm_b.cross(j) + m;
-    } else {
-      by_obstacles += push(touch, j, m);
     }
+    if (is_driven(touch)) by_obstacles += drive(touch, velocity_of_other(touch), j, m);
+    impulse_moments_ -= j * pairs_.branch(touch, pairs_.states()).transpose();
   }
   friction_work_ += by_obstacles;
   spheres.add_to_owners(impulses, 6, 1, owned);
@@ -315,10 +338,8 @@ void ExplicitContact::apply_friction(double duration, std::span<double> v) {
 /// Speed at which the sides of a contact approach each other along the normal [m/s].
 double ExplicitContact::approach_of(const SphereTouch& touch, std::span<const double> speeds) const {
   Vector3d apart = three(speeds, 6 * std::size_t(touch.pair.a));
-  if (touch.pair.b >= 0)
-    apart -= three(speeds, 6 * std::size_t(touch.pair.b));
-  else
-    apart -= obstacle_velocity(touch);
+  if (touch.pair.b >= 0) apart -= three(speeds, 6 * std::size_t(touch.pair.b));
+  if (is_driven(touch)) apart -= velocity_of_other(touch);
   return -touch.normal.dot(apart);
 }
 
@@ -358,10 +379,9 @@ void ExplicitContact::apply_damping(double duration, std::span<const double> v_a
         damping_impulse(touch, (next++)->energy, duration, approach_of(touch, speeds)));
     const Vector3d j = damping_impulses_.back() * touch.normal;
     three(std::span(impulses), 6 * std::size_t(touch.pair.a)) += j;
-    if (touch.pair.b >= 0)
-      three(std::span(impulses), 6 * std::size_t(touch.pair.b)) -= j;
-    else
-      by_obstacles += push(touch, j, Vector3d::Zero());
+    if (touch.pair.b >= 0) three(std::span(impulses), 6 * std::size_t(touch.pair.b)) -= j;
+    if (is_driven(touch)) by_obstacles += drive(touch, velocity_of_other(touch), j);
+    impulse_moments_ -= j * pairs_.branch(touch, pairs_.states()).transpose();
   }
   friction_work_ += by_obstacles;
   spheres.add_to_owners(impulses, 6, 1, owned);

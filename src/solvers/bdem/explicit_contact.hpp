@@ -59,6 +59,8 @@ public:
   /// Means over the time since begin_step() of friction on prescribed particles, in space, 6 numbers an owned
   /// particle; zero for others [N], [N m].
   std::vector<double> friction_on_prescribed() const;
+  /// Mean over that time of SpherePotential::force_moments() of friction and damping, this rank's share [J].
+  Eigen::Matrix3d friction_force_moments() const { return impulse_moments_ / (dt_ > 0 ? dt_ : 1); }
   /// Means over the time since begin_step() of the forces [N] and moments about the origin [N m] on obstacles
   /// from the number `first_body` on, 6 numbers each; adds this rank's share. Not collective.
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const;
@@ -69,10 +71,11 @@ private:
     Eigen::Vector3d linear, angular;
   };
   double force(const potentials::SphereTouch& touch) const { return problem_.barrier->force(touch); }
-  double push(const potentials::SphereTouch& touch, const Eigen::Vector3d& impulse,
-              const Eigen::Vector3d& moment);
-  Eigen::Vector3d obstacle_velocity(const potentials::SphereTouch& touch) const;
+  Eigen::Vector3d velocity_of_other(const potentials::SphereTouch& touch) const;
   Eigen::Vector3d obstacle_spin(const potentials::SphereTouch& touch) const;
+  double drive(const potentials::SphereTouch& touch, const Eigen::Vector3d& velocity,
+               const Eigen::Vector3d& impulse, const Eigen::Vector3d& moment = Eigen::Vector3d::Zero());
+  bool is_driven(const potentials::SphereTouch& touch) const;
   void gather_inertia();
   std::vector<double> contacts_of_spheres() const;
   struct Slip;
@@ -108,6 +111,7 @@ private:
   double spring_energy_at_start_ = 0;
   std::vector<double> on_prescribed_; ///< impulses of friction since begin_step()
   std::vector<Impulse> impulses_;     ///< on obstacles since begin_step()
+  Eigen::Matrix3d impulse_moments_ = Eigen::Matrix3d::Zero();
 };
 
 } // namespace recoil::solvers

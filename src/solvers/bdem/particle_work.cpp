@@ -19,9 +19,9 @@ void add_contacts(const BondedParticles& problem, std::span<double> work,
   const std::vector<double> ids = spheres.gather(own, 1);
   std::vector<double> ends(spheres.size(), 0.0);
   for (const potentials::SphereTouch& touch : pairs.touching()) {
-    const auto& [a, b, obstacle, bond] = touch.pair;
+    const LocalIndex a = touch.pair.a, b = touch.pair.b;
     ends[a] += work_of_contact_end;
-    if (obstacle >= 0) continue;
+    if (b < 0) continue;
     ends[b] += work_of_contact_end;
     const double first = std::min(ids[a], ids[b]), second = std::max(ids[a], ids[b]);
     contacts.push_back({GlobalIndex(first), GlobalIndex(second)});

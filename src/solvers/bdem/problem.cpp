@@ -36,8 +36,8 @@ void BondedParticles::add_contact(potentials::SphereObstacles obstacles, double 
                                   potentials::FrictionCoefficients coefficients, double rolling, double eps_v,
                                   double restitution) {
   RECOIL_ASSERT(bonds && !contact);
-  contact =
-      std::make_unique<potentials::SphereContact>(*particles, prescribed, *bonds, std::move(obstacles), dhat);
+  contact = std::make_unique<potentials::SphereContact>(*particles, prescribed, *bonds, std::move(obstacles),
+                                                        dhat, cell_motion.get());
   auto of_barrier = std::make_unique<potentials::SphereBarrierPotential>(*contact, stiffness);
   auto of_friction = std::make_unique<potentials::SphereFrictionPotential>(
       *contact, *of_barrier, std::move(coefficients), rolling, eps_v);

@@ -528,6 +528,20 @@ std::vector<double> BondedParticlesSolver::obstacle_forces() const {
   return forces;
 }
 
+Eigen::Matrix3d BondedParticlesSolver::contact_force_moments() const {
+  Eigen::Matrix3d sum = Eigen::Matrix3d::Zero();
+  if (!problem().contact) return sum;
+  sum = problem().barrier->force_moments();
+  if (implementation_->is_leapfrog() || implementation_->last_is_explicit) {
+    sum += implementation_->explicit_steps->contact()->friction_force_moments();
+  } else {
+    sum += problem().friction->force_moments();
+    if (problem().damping) sum += problem().damping->force_moments();
+  }
+  problem().particles->points->comm->sum(std::span(sum.data(), 9));
+  return sum;
+}
+
 const std::vector<BrokenBond>& BondedParticlesSolver::broken_in_step() const {
   return implementation_->broken_in_step;
 }

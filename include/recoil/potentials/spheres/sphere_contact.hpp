@@ -7,11 +7,14 @@
 
 #include "recoil/geometry/quaternion.hpp"
 #include "recoil/parallel/communicator.hpp"
+#include "recoil/particles/periodic_cell.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/potentials/contact/contact_pair.hpp"
 #include "recoil/potentials/spheres/spheres.hpp"
 
 namespace recoil::potentials {
+
+class RepeatedBoxes;
 
 /// What spheres meet beside each other, whole on every rank: triangles and planes, which move as they are
 /// told. Triangles push on either side, planes on that of their normal alone.
@@ -26,11 +29,13 @@ struct SphereObstacles {
   std::function<std::vector<Eigen::Vector3d>(double time)> place_planes;
 };
 
-/// A pair of spheres, or a sphere and an obstacle.
+/// A pair of spheres, or a sphere and an obstacle. In a cell that repeats a meets the image of the other one
+/// that is F H shift away from it.
 struct SpherePair {
-  LocalIndex a, b;     ///< Spheres numbers; b = -1: an obstacle
+  LocalIndex a, b;     ///< Spheres numbers, a of an owned one; b = -1: an obstacle
   LocalIndex obstacle; ///< triangle, or number of triangles + plane; -1: none
   LocalIndex bond;     ///< local bond between them, broken or not; -1: none
+  particles::CellShift shift = {};
 };
 
 /// A pair that is closer than dhat.
@@ -38,7 +43,7 @@ struct SphereTouch {
   SpherePair pair;
   double gap;             ///< [m]
   double length;          ///< between the centres, or of a and the obstacle [m]
-  Eigen::Vector3d normal; ///< from b, or the obstacle, to a
+  Eigen::Vector3d normal; ///< from b, or the obstacle, or its image, to a
   Eigen::Matrix3d slope;  ///< of the normal by the place of a [1/m]
   Eigen::Vector3d share;  ///< of the vertices of the triangle in its closest point
 };
@@ -50,9 +55,15 @@ class SphereContact {
 public:
   using Vector3d = Eigen::Vector3d;
 
-  /// `particles`, `prescribed` (6 flags a particle) and `bonds` must outlive it. Collective.
+  /// `particles`, `prescribed` (6 flags a particle), `bonds` and `motion` of the cell of the particles, if
+  /// they have one, must outlive it. Obstacles repeat with the cell. Collective.
   SphereContact(const particles::DistributedParticles& particles, std::span<const char> prescribed,
-                const BondPotential& bonds, SphereObstacles obstacles, double dhat);
+                const BondPotential& bonds, SphereObstacles obstacles, double dhat,
+                particles::CellMotion* motion = nullptr);
+
+  /// @throws InputError where the cell is too narrow at a time [s], or has planes across it. @pre there is a
+  /// cell.
+  void require_fitting_cell(double time) const;
 
   double dhat() const { return dhat_; }
   const parallel::Communicator& communicator() const { return *particles_->points->comm; }
@@ -60,9 +71,10 @@ public:
   const SphereObstacles& obstacles() const { return obstacles_; }
 
   /// Starts a step of length dt to `time` from the positions u (owned): forgets earlier pairs, so that they
-  /// and their order do not depend on the past, and puts obstacles where they are at its start. Collective.
+  /// and their order do not depend on the past, and puts obstacles and cell where they are at its start.
+  /// Collective. @throws InputError where the cell comes to be too narrow, or to have planes across it.
   void begin_step(double time, double dt, std::span<const double> u);
-  /// Share of the motion of the obstacles in the step so far.
+  /// Share of the motion of obstacles and cell in the step so far; the cell deforms linearly in it.
   double obstacle_share() const { return obstacle_share_; }
   void move_obstacles(double share);
   /// Leaves a plane to move_plane() alone. It recedes from particles, as far as it has to: no way of theirs
@@ -85,9 +97,27 @@ public:
   /// and its normal turn; planes do not.
   geometry::Quaternion obstacle_turn(LocalIndex obstacle, double share) const;
 
+  /// From the other side of a pair to its image that a meets, F H shift [m].
+  Vector3d offset(const SpherePair& pair) const {
+    if (particles::is_zero(pair.shift)) return Vector3d::Zero();
+    return motion_->cell().vector(pair.shift, motion_->now());
+  }
+  /// The way to a sphere from the image of the other one, or from its contact with an obstacle, with 7
+  /// numbers a sphere [m].
+  Vector3d branch(const SphereTouch& touch, const std::vector<double>& states) const;
+  /// Whether the other side of a pair moves as an obstacle or the cell does.
+  static bool is_driven(const SpherePair& pair) {
+    return pair.obstacle >= 0 || !particles::is_zero(pair.shift);
+  }
+  /// The way that it goes by this, since the start of the step [m].
+  Vector3d way_of_other(const SphereTouch& touch) const { return obstacle_share_ * motion_of_other(touch); }
+  /// That way in the whole step [m].
+  Vector3d motion_of_other(const SphereTouch& touch) const;
+
   /// Largest t in [0, 1] such that no pair of this rank comes closer than a tenth of its gap on the straight
-  /// way u + s du, s <= t; obstacles move on to `obstacle_share` of their motion meanwhile. Makes the pairs
-  /// valid for the whole way. u and du of owned particles. Collective; the answer is that of all ranks.
+  /// way u + s du, s <= t; obstacles and cell move on to `obstacle_share` of their motion meanwhile. Makes
+  /// the pairs valid for the whole way. u and du of owned particles. Collective; the answer is that of all
+  /// ranks.
   double max_step(std::span<const double> u, std::span<const double> du, double obstacle_share);
 
   /// Makes the pairs valid at u (owned) and on the whole straight way from there along `du`, if any.
@@ -147,14 +177,17 @@ private:
   }
   bool still_covers(std::span<const double> u, std::span<const double> du) const;
   void search(std::span<const double> u, std::span<const double> du);
+  GlobalIndex number_of(LocalIndex particle) const;
+  RepeatedBoxes repeated() const;
   void search_spheres(const std::vector<collide::Box<3>>& boxes);
-  void search_obstacles(const std::vector<collide::Box<3>>& boxes, double margin);
+  void search_triangles(const std::vector<collide::Box<3>>& boxes, double margin);
+  void search_planes(const std::vector<collide::Box<3>>& boxes, double margin);
   Vector3d way_between_ends(LocalIndex bond, std::span<const double> u) const;
-  LocalIndex find_bond(LocalIndex a, LocalIndex b) const;
+  LocalIndex find_bond(LocalIndex a, LocalIndex b, const particles::CellShift& shift) const;
   bool is_bonded(const SpherePair& pair) const;
   bool touch(const SpherePair& pair, SphereTouch& result) const;
   double max_step(const SpherePair& pair, std::span<const double> way,
-                  const std::vector<Vector3d>& obstacle_way) const;
+                  const std::vector<Vector3d>& obstacle_way, double obstacle_share) const;
   Vector3d place(LocalIndex sphere) const {
     return Eigen::Map<const Vector3d>(states_.data() + 7 * std::size_t(sphere));
   }
@@ -164,6 +197,8 @@ private:
   const BondPotential* bonds_;
   SphereObstacles obstacles_;
   double dhat_, margin_;
+  particles::CellMotion* motion_; ///< null: nothing repeats
+  double largest_radius_;
   std::unique_ptr<const parallel::Communicator> alone_; ///< of this rank, for obstacles
   std::vector<double> bond_distance_;
   std::vector<Key> bonded_; ///< by both global numbers

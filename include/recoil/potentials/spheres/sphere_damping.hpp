@@ -63,6 +63,7 @@ public:
   /// What it has dissipated since the start of the step, as of update(), over this rank [J].
   double dissipation() const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
+  Eigen::Matrix3d force_moments() const override;
 
 private:
   struct Term {

@@ -24,6 +24,10 @@ public:
   /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle from the
   /// number `first_body` on, 6 numbers a body, as of update(). Not collective.
   virtual void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const = 0;
+  /// This rank's share of sum -f l' [J], f the force on sphere a of a pair and l the way to its centre from
+  /// that of the image of b, or from the contact with an obstacle, as of update(): over a volume what contact
+  /// adds to the mean stress there, tension positive [Love 1927; Weber 1966]. Not collective.
+  virtual Eigen::Matrix3d force_moments() const = 0;
 };
 
 /// kappa sum b(gap, dhat) over the touching pairs, b as the law has it and kappa in N/m. `u` has 7 numbers a
@@ -77,6 +81,7 @@ public:
   /// sqrt(R* (dhat - gap)) of Hertz' law [m].
   double contact_radius(const SphereTouch& touch) const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
+  Eigen::Matrix3d force_moments() const override;
 
 private:
   geometry::BarrierValue at(const SphereTouch& touch) const;
@@ -159,6 +164,7 @@ public:
   /// as pairs part and areas of contact change.
   double dissipation() const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
+  Eigen::Matrix3d force_moments() const override;
 
 private:
   /// A lagged contact.

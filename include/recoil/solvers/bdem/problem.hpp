@@ -89,9 +89,9 @@ struct BondedParticles {
   /// Makes `potential` the only term, but for the damping that its bonds may have. @pre there is no contact
   /// yet, and the cell of the particles has its motion.
   void set_bonds(std::unique_ptr<potentials::BondPotential> potential);
-  /// Adds barrier and friction of spheres: at most once, after set_bonds(), the masses and the flags of what
-  /// is prescribed. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of SphereFrictionPotential;
-  /// `restitution` of SphereDampingPotential, 1: none. Collective.
+  /// Adds barrier and friction of spheres: at most once, after set_bonds(), the masses, the flags of what
+  /// is prescribed and the motion of a cell. `stiffness` of the barrier [N/m]; `rolling` and `eps_v` of
+  /// SphereFrictionPotential; `restitution` of SphereDampingPotential, 1: none. Collective.
   void add_contact(potentials::SphereObstacles obstacles, double dhat, double stiffness,
                    potentials::FrictionCoefficients coefficients, double rolling, double eps_v,
                    double restitution = 1);

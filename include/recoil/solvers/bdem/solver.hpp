@@ -152,6 +152,9 @@ public:
   /// Force [N] and moment about the origin [N m] of the particles on each obstacle at the end of the last
   /// step, 6 numbers each, planes last; the sums over all ranks. Collective. @pre with contact.
   std::vector<double> obstacle_forces() const;
+  /// Sum of potentials::SpherePotential::force_moments() of contact at the newest state, of friction and
+  /// damping of leapfrog over its step [J]; zero without contact. Collective.
+  Eigen::Matrix3d contact_force_moments() const;
   /// Bonds that broke in the last step and that this rank counts.
   const std::vector<BrokenBond>& broken_in_step() const;
   /// What holds or moves the prescribed components of owned particles, 6 numbers each along the tangent space

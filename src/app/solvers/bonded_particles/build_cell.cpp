@@ -21,10 +21,6 @@ std::vector<Eigen::Vector3d> repeating_ways(const PeriodicEntry& entry) {
 }
 
 void check_bodies(const PeriodicEntry& entry, const Scene& scene) {
-  for (const mesh::GeometrySpec& body : scene.geometry)
-    if (body.is_obstacle)
-      throw InputError(entry.where, "the obstacle '" + body.name +
-                                        "' does not repeat with the cell; make it part of the cell, a body");
   for (const PlaneObstacle& plane : scene.planes)
     for (const Eigen::Vector3d& way : repeating_ways(entry))
       if (std::abs(plane.normal.dot(way)) > 1e-9 * way.norm())
@@ -89,13 +85,14 @@ void build_cell(const Item& root, Scene& scene) {
   entry = read_periodic(root);
   if (!entry) return;
   check_keys(root["boundary_conditions"], scene);
+  if (particles_of(scene).solver.tangential_law == potentials::TangentialLaw::mindlin)
+    root["solver"]["bonded_particles"]["tangential_law"].fail(
+        "\"mindlin\" follows springs of pairs that do not touch across faces of a cell; write \"coulomb\", "
+        "or "
+        "leave periodic_boundary out");
   check_fit(*entry, 3);
   check_bodies(*entry, scene);
   check_loads(*entry, scene);
-  if (scene.contact.enabled)
-    root["contact"]["enabled"].fail(
-        "particles do not touch across the faces of a cell that repeats; set it to "
-        "false, or leave out boundary_conditions/periodic_boundary");
   for (int step = 0; step <= scene.time.steps; ++step) deformation_at(*entry, scene.time.time_of_step(step));
 }
 

@@ -53,9 +53,10 @@ std::vector<ContactRow> pressing_contacts(const solvers::BondedParticles& proble
     const potentials::SpherePair& pair = touch.pair;
     const double r = spheres[pair.a].radius,
                  share = pair.b < 0 ? 1 : touch.length / (r + spheres[pair.b].radius);
-    const Eigen::Vector3d place =
+    Eigen::Vector3d place =
         Eigen::Map<const Eigen::Vector3d>(pairs.states().data() + 7 * std::size_t(pair.a)) -
         share * r * touch.normal;
+    if (problem.cell_motion) place = problem.cell_motion->cell().wrapped(place, problem.cell_motion->now());
     ContactRow row{GlobalIndex(ids[pair.a]),
                    pair.b < 0 ? -1 : GlobalIndex(ids[pair.b]),
                    pairs.body_of(pair),

@@ -15,7 +15,7 @@ struct ContactRow {
   GlobalIndex a, b;                    ///< ids; b = -1: an obstacle
   std::int32_t body;                   ///< of b, or of the obstacle
   double gap, force;                   ///< [m], [N], of the law of contact alone
-  std::array<double, 3> normal, place; ///< from b to a; of the contact [m]
+  std::array<double, 3> normal, place; ///< from b, or its image, to a; of the contact, in the cell [m]
   std::array<double, 3> tangential;    ///< force of the spring along the contact on a [N]; 0 without
 };
 

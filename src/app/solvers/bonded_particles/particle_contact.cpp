@@ -161,6 +161,9 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
                       scene.contact.barrier_stiffness.value_or(default_stiffness(comm, problem, scene)),
                       std::move(friction), rolling, scene.contact.epsv,
                       particles_of(scene).solver.restitution);
+  if (problem.cell_motion)
+    for (int step = 0; step <= scene.time.steps; ++step)
+      problem.contact->require_fitting_cell(scene.time.time_of_step(step));
   problem.servo = make_servo(scene, problem);
   std::vector<double> compliances, shear_compliances;
   for (const std::string& body : particles.body_names) {

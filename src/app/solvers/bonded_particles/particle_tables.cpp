@@ -115,12 +115,13 @@ void ParticleTables::add_step() const {
 void ParticleTables::add_cell_stress() const {
   using Matrix = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
   const solvers::BondedParticles& problem = solver_.problem();
-  const Eigen::Matrix3d sigma = solvers::cell_stress(problem, solver_.history().newest().u.local());
   const Eigen::Matrix3d F = problem.cell_motion->now();
+  const double volume = std::abs(problem.cell_motion->cell().volume(F));
+  const Eigen::Matrix3d sigma = solvers::cell_stress(problem, solver_.history().newest().u.local()) +
+                                solver_.contact_force_moments() / volume;
   const Matrix rows[]{F - Eigen::Matrix3d::Identity(), F.determinant() * sigma * F.inverse().transpose(),
                       sigma};
-  std::string text = fmt::format("{},{:.17g},{:.17g}", solver_.step(), solver_.time(),
-                                 std::abs(problem.cell_motion->cell().volume(F)));
+  std::string text = fmt::format("{},{:.17g},{:.17g}", solver_.step(), solver_.time(), volume);
   for (const Matrix& row : rows) text += table_cells({row.data(), 9});
   add("cell_stress.csv", text + "\n");
 }
