@@ -363,6 +363,19 @@ TEST(ParticleExperiment, RunsInContactHaveTangentsAndGradients) {
   check_every_kind(touching_scene, "be_reflect");
 }
 
+/// A cell that repeats while it deforms.
+json cell_scene(const std::string& integrator) {
+  json result = softening_scene(integrator);
+  result["geometry"] = {
+      {{"name", "cell"},
+       {"generator", {{"type", "box"}, {"size", {0.024, 0.024, 0.024}}, {"divisions", {1, 1, 1}}}},
+       {"particles", {{"packing", "random"}, {"radius", {0.0025, 0.0035}}, {"bond_tolerance", 0.1}}}}};
+  result["boundary_conditions"] = json::parse(R"({"periodic_boundary": {"enabled": true,
+    "linear_displacement_offset": [["2*t", "4*t", 0], [0, "-t", 0], [0, 0, "1e3*t^2"]]}})");
+  result["gravity"] = {0, 0, 0};
+  return result;
+}
+
 /// Every type of objective that bonded particles have, as a study writes it.
 std::map<std::string, json> objective_entries() {
   return {{"markers", {{"target", "markers.csv"}}},
@@ -375,7 +388,8 @@ std::map<std::string, json> objective_entries() {
           {"target_position", {{"reference", "aim.h5"}, {"body", "beam"}, {"time", "final"}}},
           {"elastic_energy", {{"body", "beam"}}},
           {"contact_force_norm", {{"body", "block"}}},
-          {"reaction_force", {{"boundary", 1}, {"direction", {1, 2, -3}}, {"target", "force.csv"}}}};
+          {"reaction_force", {{"boundary", 1}, {"direction", {1, 2, -3}}, {"target", "force.csv"}}},
+          {"homogenized_stress", {{"component", {0, 1}}}}};
 }
 
 /// Of all kinds of parameters at once, whose directions are of the sizes of their values, in contact with and
@@ -387,6 +401,8 @@ TEST(ParticleExperiment, ObjectivesHaveExactDerivatives) {
     {"name": "rho", "quantity": "density", "per": "body", "initial": 1000},
     {"name": "v", "quantity": "initial_velocity", "initial": [0.5, 0.1, 0.2]},
     {"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "initial": [0.1, 0.05, 0.3]}])");
+  const json of_cells = json::parse(R"([{"name": "E", "quantity": "young_modulus", "initial": 1e7},
+                                        {"name": "nu", "quantity": "poisson_ratio", "initial": 0.3}])");
   const json hard = touching_scene("be_reflect"), materials = softening_scene("be_reflect")["materials"];
   json soft = hard;
   soft["materials"] = materials;
@@ -397,6 +413,10 @@ TEST(ParticleExperiment, ObjectivesHaveExactDerivatives) {
     ASSERT_TRUE(entries.contains(type.name)) << "give " << type.name << " an entry in this test";
     json objective = entries.at(type.name);
     objective.update({{"name", "o"}, {"type", type.name}});
+    if (type.name == std::string("homogenized_stress")) {
+      check_derivatives(cell_scene("be_reflect"), of_cells, json::array({objective}));
+      continue;
+    }
     for (const json* on : {&hard, &std::as_const(soft)}) {
       SCOPED_TRACE(type.name + std::string(on == &soft ? ", bonds soften" : ""));
       check_derivatives(*on, parameters, json::array({objective}));
