@@ -104,6 +104,8 @@ def check_wrong(recoil):
         ("contact of finite elements", lambda s: s["contact"].update(periodic=True), ["/contact/periodic"]),
         ("a gap of a radius", lambda s: s["contact"].update(dhat=0.0035), ["/contact/dhat", "less than the smallest radius"]),
         ("spheres that settle", lambda s: s["geometry"][0]["particles"].update(packing="deposited"), ["deposited between walls"]),
+        ("springs along contacts", lambda s: (s["solver"].pop("contact"), s["solver"]["bonded_particles"].update(contact_law="hertz", tangential_law="mindlin")), ["/solver/bonded_particles/tangential_law", "in a cell that repeats"]),
+        ("a mesh longer than the cell", lambda s: s["geometry"].append({"name": "floor", "is_obstacle": True, "generator": {"type": "box", "size": [1.1 * SIDE, 0.01, 0.001], "divisions": 1}}), ["times as long as the cell along edge x"]),
         ("a restitution above 1", lambda s: s["solver"]["bonded_particles"].update(restitution=2), ["/solver/bonded_particles/restitution"]),
     ]
     for name, change, parts in wrong:

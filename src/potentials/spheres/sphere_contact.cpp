@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
+#include <Eigen/Geometry>
 #include <fmt/format.h>
 
 #include "potentials/spheres/image_search.hpp"
@@ -156,6 +158,28 @@ void SphereContact::require_fitting_cell(double time) const {
                         "along it, or a cell that does not repeat there",
                         plane.normal[0], plane.normal[1], plane.normal[2], "xyz"[k], time));
     }
+  require_fitting_meshes(time);
+}
+
+/// Images of a mesh must not overlap: a sphere would be pressed by each of them.
+void SphereContact::require_fitting_meshes(double time) const {
+  const particles::PeriodicCell& cell = motion_->cell();
+  const Eigen::Matrix3d to_shares = (motion_->at(time) * cell.edges).inverse();
+  const std::vector<Vector3d> places = obstacles_at(time);
+  std::map<std::int32_t, Eigen::AlignedBox3d> bodies;
+  for (std::size_t triangle = 0; triangle < obstacles_.triangles.size(); ++triangle)
+    for (const LocalIndex vertex : obstacles_.triangles[triangle])
+      bodies[obstacles_.bodies[triangle]].extend(to_shares * places[vertex]);
+  constexpr double most = 1 + 1e-9;
+  for (const auto& [body, box] : bodies)
+    for (int k = 0; k < 3; ++k)
+      if (cell.repeats[k] && box.sizes()[k] > most)
+        throw InputError(
+            "<periodic_boundary>",
+            fmt::format("a mesh of an obstacle is {:.6g} times as long as the cell along edge {}, along "
+                        "which both repeat, at t = {:g} s: its images overlap, and meshes do not "
+                        "deform with the cell; take a shorter mesh, or a plane",
+                        box.sizes()[k], "xyz"[k], time));
 }
 
 void SphereContact::move_obstacles(double share) {

@@ -523,6 +523,7 @@ std::vector<double> BondedParticlesSolver::obstacle_forces() const {
   } else {
     problem().barrier->add_obstacle_forces(first, forces);
     problem().friction->add_obstacle_forces(first, forces);
+    if (problem().damping) problem().damping->add_obstacle_forces(first, forces);
   }
   problem().particles->points->comm->sum(forces);
   return forces;

@@ -61,8 +61,8 @@ public:
                 const BondPotential& bonds, SphereObstacles obstacles, double dhat,
                 particles::CellMotion* motion = nullptr);
 
-  /// @throws InputError where the cell is too narrow at a time [s], or has planes across it. @pre there is a
-  /// cell.
+  /// @throws InputError where the cell is too narrow at a time [s], or has planes across it or longer meshes.
+  /// @pre there is a cell.
   void require_fitting_cell(double time) const;
 
   double dhat() const { return dhat_; }
@@ -178,6 +178,7 @@ private:
   bool still_covers(std::span<const double> u, std::span<const double> du) const;
   void search(std::span<const double> u, std::span<const double> du);
   GlobalIndex number_of(LocalIndex particle) const;
+  void require_fitting_meshes(double time) const;
   RepeatedBoxes repeated() const;
   void search_spheres(const std::vector<collide::Box<3>>& boxes);
   void search_triangles(const std::vector<collide::Box<3>>& boxes, double margin);

@@ -25,11 +25,11 @@ double bond_time_scale(const BondedParticles& problem, double dt);
 /// stiffness of the penalty, m_1 and m_2 the smallest masses of spheres that move, n the largest number of
 /// triangles that one touches at once (SphereContact::most_triangles_at_once(), of the largest radius). The
 /// penalty is as stiff however deep and fast a sphere comes, and impulses of friction and rolling friction,
-/// which never turn a motion round, need no shorter steps. Springs along contacts have up to 2.9 times the
-/// eigenvalue of the normal stiffness 2 E* a of Hertz' law, but a is a fraction of the radius. A sphere that
-/// all its twelve neighbours press is stable up to 1.8 T; 0.17 is for accuracy: where a sub-step h meets the
-/// beginning or the end of a contact, its energy is off by up to lambda h^2 / 4, so that 0.2 T, a 29th of
-/// t_c, is exact to 0.3 % per collision. Collective.
+/// which never turn a motion round, need no shorter steps. Springs along contacts have 3.5 times the
+/// eigenvalue at nu = 0, 2.9 times at 0.3, of the normal stiffness 2 E* a of Hertz' law, but a is a fraction
+/// of the radius. A sphere that all its twelve neighbours press is stable up to 1.8 T; 0.17 is for accuracy:
+/// where a sub-step h meets the beginning or the end of a contact, its energy is off by up to lambda h^2 / 4,
+/// so that 0.2 T, a 29th of t_c, is exact to 0.3 % per collision. Collective.
 double contact_time_step(const BondedParticles& problem);
 
 /// The smaller one of both. Where bonded particles are pressed in contact their stiffnesses add: up to 0.7 of

@@ -87,9 +87,7 @@ void build_cell(const Item& root, Scene& scene) {
   check_keys(root["boundary_conditions"], scene);
   if (particles_of(scene).solver.tangential_law == potentials::TangentialLaw::mindlin)
     root["solver"]["bonded_particles"]["tangential_law"].fail(
-        "\"mindlin\" follows springs of pairs that do not touch across faces of a cell; write \"coulomb\", "
-        "or "
-        "leave periodic_boundary out");
+        "\"mindlin\" is not there in a cell that repeats; write \"coulomb\", or leave periodic_boundary out");
   check_fit(*entry, 3);
   check_bodies(*entry, scene);
   check_loads(*entry, scene);

@@ -333,6 +333,10 @@ void check_restitution(const Item& solver, const Scene& scene) {
         "\"leapfrog\", or leave it out");
 }
 
+bool has_friction(const Scene& scene) {
+  return scene.contact.friction_coefficient != 0 || !scene.contact.friction_pairs.empty();
+}
+
 /// Springs along contacts without what they need.
 void check_tangential_law(const Item& root, const Scene& scene) {
   if (particles_of(scene).solver.tangential_law != potentials::TangentialLaw::mindlin) return;
@@ -341,7 +345,7 @@ void check_tangential_law(const Item& root, const Scene& scene) {
   if (particles_of(scene).solver.contact_law != potentials::ContactLaw::hertz)
     key.fail("\"mindlin\" takes its stiffness from the contacts of Hertz' law; write \"contact_law\": "
              "\"hertz\" beside it, or \"coulomb\" here");
-  if (scene.contact.friction_coefficient == 0 && scene.contact.friction_pairs.empty())
+  if (!has_friction(scene))
     key.fail("has no effect without friction, at whose limit its springs yield; give "
              "contact/friction_coefficient, or leave it out");
   if (scene.contact.friction_iterations == 0)
@@ -438,7 +442,8 @@ void check_integrator(const Item& root, Scene& scene) {
   const auto warn = [&](bool written, const Item& item, const char* of) {
     if (written) scene.warnings.push_back(item.where() + ": not looked at, it is of " + of);
   };
-  if (given.tangential_law == potentials::TangentialLaw::mindlin && given.rolling_friction == 0)
+  if (!is_explicit(scene) && given.tangential_law == potentials::TangentialLaw::mindlin &&
+      given.rolling_friction == 0)
     warn(scene.contact.enabled && scene.contact.epsv != ContactSpec().epsv, root["contact"]["epsv"],
          "friction that is smoothed; springs are not");
   if (!is_explicit(scene))
@@ -455,7 +460,9 @@ void check_integrator(const Item& root, Scene& scene) {
 
 /// Grains that flow though they are deposited at rest.
 void check_deposits(const Item& root, Scene& scene) {
-  if (!scene.contact.enabled || is_explicit(scene) || scene.contact.friction_iterations != 1) return;
+  if (!scene.contact.enabled || is_explicit(scene) || scene.contact.friction_iterations != 1 ||
+      !has_friction(scene))
+    return;
   auto body = particles_of(scene).bodies.begin();
   for (const Item& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag() || entry["is_obstacle"].flag()) continue;
