@@ -48,6 +48,10 @@ void log_iteration(const IterationReport& report) {
                                                            {"chord_steps", report.chord_steps}});
 }
 
+std::optional<NewtonOutcome> unless_finite(bool finite) {
+  return finite ? std::nullopt : std::optional(NewtonOutcome::not_finite);
+}
+
 class Minimizer {
 public:
   Minimizer(Objective& objective, const Manifold& manifold, linalg::Vector& x, const NewtonOptions& options)
@@ -74,7 +78,7 @@ private:
   NewtonOutcome iterate();
   std::optional<NewtonOutcome> advance();
   std::optional<NewtonOutcome> accept(const SearchResult& found);
-  bool follow_chords();
+  std::optional<NewtonOutcome> follow_chords();
   bool find_chord(double tolerance);
   bool take_chord(double tolerance);
   void postpone_exact();
@@ -299,10 +303,10 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
 
   const Stopwatch watch;
   const bool changed = objective_.accepted(current_.x);
-  bool finite =
-      changed ? evaluate_all(current_) : found.has_gradient || evaluator_.evaluate_gradient(current_);
+  std::optional<NewtonOutcome> end = unless_finite(
+      changed ? evaluate_all(current_) : found.has_gradient || evaluator_.evaluate_gradient(current_));
   result_.gradient_seconds += watch.seconds();
-  if (finite && !changed && found.step == 1 && !found.by_gradient) finite = follow_chords();
+  if (!end && !changed && found.step == 1 && !found.by_gradient) end = follow_chords();
 
   report_.value = current_.value;
   report_.gradient_norm = current_.gradient_norm;
@@ -313,7 +317,7 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   if (options_.on_iteration) options_.on_iteration(report_);
   if (log_shows(LogLevel::debug)) log_iteration(report_);
 
-  if (!finite) return NewtonOutcome::not_finite;
+  if (end) return end;
   if (gradient_is_small()) return NewtonOutcome::converged_gradient;
   if (step_rule_holds()) return NewtonOutcome::converged_step;
   if (options_.length_scale > 0 && last_move_ > unbounded_move * options_.length_scale)
@@ -323,16 +327,19 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   return std::nullopt;
 }
 
-// Steps with the matrix of the accepted step's start: solves and gradients without Hessians. False if a value
-// or gradient is not finite that has to be.
-bool Minimizer::follow_chords() {
-  if (report_.direction != Direction::newton && report_.direction != Direction::projected) return true;
+// Steps with the matrix of the accepted step's start: solves and gradients without Hessians. An outcome ends
+// the minimisation; that of a signal does so even where the iterate would do, which the remaining steps make
+// another one in a run without the signal.
+std::optional<NewtonOutcome> Minimizer::follow_chords() {
+  if (report_.direction != Direction::newton && report_.direction != Direction::projected)
+    return std::nullopt;
   double share = current_.gradient_norm / last_norm_;
   const double costly_share = objective_.share_of_last_residual();
   const double target = std::max(chord_target, costly_share) * stopping_norm();
   const double residual = costly_share > 0 ? costly_chord_residual : chord_residual;
   for (int k = 0; k < options_.most_chord_steps && share <= chord_share; ++k) {
-    if (current_.gradient_norm <= target || step_rule_holds() || is_interrupted()) break;
+    if (current_.gradient_norm <= target || step_rule_holds()) break;
+    if (is_interrupted()) return NewtonOutcome::interrupted;
     const double tolerance = std::clamp(residual * std::max(share, target / current_.gradient_norm),
                                         options_.forcing.smallest, options_.forcing.largest);
     if (!find_chord(tolerance)) break;
@@ -340,13 +347,13 @@ bool Minimizer::follow_chords() {
     const bool taken = take_chord(tolerance);
     result_.line_search_seconds += watch.seconds();
     // What the objective remembers is to be that of the iterate.
-    if (!taken) return evaluate_all(current_);
+    if (!taken) return unless_finite(evaluate_all(current_));
     share = trial_.gradient_norm > 0 ? current_.gradient_norm / trial_.gradient_norm : 0;
     ++result_.chord_steps;
     ++report_.chord_steps;
-    if (objective_.accepted(current_.x)) return evaluate_all(current_);
+    if (objective_.accepted(current_.x)) return unless_finite(evaluate_all(current_));
   }
-  return true;
+  return std::nullopt;
 }
 
 // Sets d_ by the matrix at hand.

@@ -256,6 +256,33 @@ TEST_F(Minimize, ChordStepsSaveHessians) {
   EXPECT_LT(result.iterations, plain.iterations);
 }
 
+// A run that is continued repeats the step that a signal has dropped: one that is kept has the bits of a run
+// without the signal.
+TEST_F(Minimize, AnInterruptionAmongChordStepsKeepsNothing) {
+  const VectorXd stiffness = (VectorXd(7) << 1, 5, 0.2, 3, 1, 8, 0.5).finished();
+  const NewtonOptions chosen = options();
+  ToyObjective toy = springs(stiffness, 2);
+  linalg::Vector x = distribute(comm, at_rest(7));
+  const NewtonResult whole = minimize(toy, space, x, chosen);
+  ASSERT_GT(whole.chord_steps, 0);
+  int interruptions = 0;
+  for (bool is_whole = false; !is_whole; ++interruptions) {
+    ToyObjective again = springs(stiffness, 2);
+    linalg::Vector y = distribute(comm, at_rest(7));
+    NewtonOptions limited = chosen;
+    int asked = 0;
+    limited.interrupted = [&] { return asked++ >= interruptions; };
+    const NewtonResult result = minimize(again, space, y, limited);
+    is_whole = result.converged();
+    if (is_whole) {
+      EXPECT_EQ(gather(y), gather(x)) << interruptions;
+      EXPECT_EQ(result.chord_steps, whole.chord_steps);
+    }
+  }
+  EXPECT_EQ(interruptions, 2 + whole.iterations + whole.chord_steps)
+      << "asked at the start, before every direction and before every chord step";
+}
+
 // Whatever is wrong with chord steps, the iterations go on as if there were none.
 TEST_F(Minimize, BadChordStepsAreLeftOut) {
   const VectorXd stiffness = (VectorXd(7) << 1, 5, 0.2, 3, 1, 8, 0.5).finished();

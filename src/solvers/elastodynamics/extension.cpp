@@ -12,7 +12,7 @@ constexpr double tolerance_in_contact = 1e-4, tolerance_without_contact = 1e-3;
 /// Linear solves for one motion that closes gaps. It takes two to know what friction does.
 constexpr int most_solves = 8, least_solves = 2;
 /// Share of the most pairs that one solve has changed that may still change at the last one.
-constexpr double settled_share = 0.01;
+constexpr double settled_share = 0.001;
 /// Gaps are linear in the motion while it is not longer than this, in mean edges of the surface.
 constexpr double longest_motion = 2;
 
