@@ -136,6 +136,9 @@ PetscErrorCode SymmetricBlocks::multiply(Mat shell, Vec x, Vec y) {
   map_entries(x, y, [&](std::span<const double> entries, std::span<double> result) {
     self->multiply_own<size>(entries, result);
   });
+  // As PETSc counts those of the whole matrix.
+  const std::size_t num_blocks = 2 * self->columns_.size() - self->places_.size();
+  PetscCall(PetscLogFlops(2.0 * size * size * static_cast<double>(num_blocks)));
   if (self->off_diagonal_ == nullptr) return 0;
   PetscCall(VecScatterEnd(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
   return MatMultAdd(self->off_diagonal_, ghosts, y, y);
