@@ -1,6 +1,7 @@
 #include "linalg/symmetric_blocks.hpp"
 
 #include <algorithm>
+#include <new>
 #include <type_traits>
 
 #include <Eigen/Core>
@@ -32,18 +33,35 @@ bool SymmetricBlocks::can_take(int size) {
 }
 
 void SymmetricBlocks::take(Mat matrix) {
-  if (matrix_.get() != matrix) take_pattern(matrix);
-  with_unrolled_size(size_, [&](auto size) { take_values<size>(); });
+  if (matrix_.get() != matrix) {
+    matrix_ = share<MatHandle>(matrix);
+    has_pattern_ = false;
+    make_shell();
+  }
   mark_changed(reinterpret_cast<PetscObject>(shell_.get()));
 }
 
-void SymmetricBlocks::take_pattern(Mat matrix) {
-  matrix_ = share<MatHandle>(matrix);
-  PetscInt size = 0;
-  RECOIL_PETSC(MatGetBlockSize(matrix, &size));
+void SymmetricBlocks::make_shell() {
+  PetscInt size = 0, num_rows = 0;
+  RECOIL_PETSC(MatGetBlockSize(matrix_.get(), &size));
   size_ = static_cast<int>(size);
+  RECOIL_PETSC(MatGetLocalSize(matrix_.get(), &num_rows, nullptr));
+  MPI_Comm comm = nullptr;
+  RECOIL_PETSC(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix_.get()), &comm));
+  RECOIL_PETSC(
+      MatCreateShell(comm, num_rows, num_rows, PETSC_DETERMINE, PETSC_DETERMINE, this, shell_.put()));
+  RECOIL_PETSC(MatSetBlockSize(shell_.get(), size));
+  with_unrolled_size(size_, [&](auto constant) {
+    RECOIL_PETSC(MatShellSetOperation(shell_.get(), MATOP_MULT,
+                                      reinterpret_cast<void (*)(void)>(&multiply<constant>)));
+  });
+}
+
+void SymmetricBlocks::take_pattern() {
+  Mat matrix = matrix_.get();
   diagonal_ = matrix;
   off_diagonal_ = nullptr;
+  const PetscInt size = size_;
   const PetscInt* ghost_columns = nullptr;
   PetscBool parallel = PETSC_FALSE, done = PETSC_FALSE;
   RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATMPIAIJ, &parallel));
@@ -66,17 +84,11 @@ void SymmetricBlocks::take_pattern(Mat matrix) {
     starts_.push_back(petsc_int(columns_.size()));
   }
   blocks_.resize(columns_.size() * (size * size));
+  has_pattern_ = true;
+  if (off_diagonal_ == nullptr) return;
 
   MPI_Comm comm = nullptr;
   RECOIL_PETSC(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
-  RECOIL_PETSC(
-      MatCreateShell(comm, num_rows, num_rows, PETSC_DETERMINE, PETSC_DETERMINE, this, shell_.put()));
-  RECOIL_PETSC(MatSetBlockSize(shell_.get(), size));
-  with_unrolled_size(size_, [&](auto constant) {
-    RECOIL_PETSC(MatShellSetOperation(shell_.get(), MATOP_MULT,
-                                      reinterpret_cast<void (*)(void)>(&multiply<constant>)));
-  });
-  if (off_diagonal_ == nullptr) return;
   VecHandle whole;
   IsHandle wanted;
   PetscInt num_ghosts = 0;
@@ -123,12 +135,19 @@ void SymmetricBlocks::multiply_own(std::span<const double> x, std::span<double> 
 }
 
 template <int size>
-PetscErrorCode SymmetricBlocks::multiply(Mat shell, Vec x, Vec y) {
+void SymmetricBlocks::take_what_changed() {
+  PetscObjectState state = 0;
+  RECOIL_PETSC(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix_.get()), &state));
+  if (has_pattern_ && state == state_) return;
+  if (!has_pattern_) take_pattern();
+  take_values<size>();
+}
+
+template <int size>
+PetscErrorCode SymmetricBlocks::multiply(Mat shell, Vec x, Vec y) try {
   SymmetricBlocks* self = nullptr;
   PetscCall(MatShellGetContext(shell, &self));
-  PetscObjectState state = 0;
-  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(self->matrix_.get()), &state));
-  if (state != self->state_) self->take_values<size>();
+  self->take_what_changed<size>();
   VecScatter scatter = self->scatter_.get();
   Vec ghosts = self->ghosts_.get();
   if (self->off_diagonal_ != nullptr)
@@ -142,6 +161,8 @@ PetscErrorCode SymmetricBlocks::multiply(Mat shell, Vec x, Vec y) {
   if (self->off_diagonal_ == nullptr) return 0;
   PetscCall(VecScatterEnd(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
   return MatMultAdd(self->off_diagonal_, ghosts, y, y);
+} catch (const std::bad_alloc&) {
+  return PETSC_ERR_MEM; // PETSc's frames in between know no exceptions
 }
 
 } // namespace recoil::linalg

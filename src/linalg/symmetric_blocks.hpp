@@ -19,13 +19,18 @@ public:
   SymmetricBlocks(const SymmetricBlocks&) = delete;
   SymmetricBlocks& operator=(const SymmetricBlocks&) = delete;
 
-  /// Takes the values of `matrix`, and its pattern if it is another matrix than before. Collective.
+  /// Multiplies with `matrix` from now on, whose pattern must not change. What a product needs is copied at
+  /// the first one after a change, when the parts of triple products of multigrid are gone that its memory
+  /// would otherwise be added to. Collective.
   void take(Mat matrix);
   /// A shell that multiplies with the matrix; another one for every matrix.
   Mat get() const { return shell_.get(); }
 
 private:
-  void take_pattern(Mat matrix);
+  void make_shell();
+  template <int size>
+  void take_what_changed();
+  void take_pattern();
   template <int size>
   void take_values();
   template <int size>
@@ -35,6 +40,7 @@ private:
 
   MatHandle matrix_;
   int size_ = 0;                                    ///< of blocks
+  bool has_pattern_ = false;                        ///< of matrix_
   PetscObjectState state_ = 0;                      ///< of matrix_ when its values were taken
   Mat diagonal_ = nullptr, off_diagonal_ = nullptr; ///< parts of matrix_; no second one on one rank
   const PetscInt* rows_ = nullptr;                  ///< of diagonal_
