@@ -94,7 +94,8 @@ private:
     RECOIL_PETSC(PCCreate(comm, shell_.put()));
     RECOIL_PETSC(PCSetType(shell_.get(), PCSHELL));
     RECOIL_PETSC(PCShellSetContext(shell_.get(), this));
-    const std::string name = "exact solves on " + settings().stiff_name + " nodes around";
+    const std::string name =
+        "exact solves on " + settings().stiff_name + " nodes, where there are any, around";
     RECOIL_PETSC(PCShellSetName(shell_.get(), name.c_str()));
     RECOIL_PETSC(PCShellSetApply(shell_.get(), &apply));
     RECOIL_PETSC(PCShellSetView(shell_.get(), &view));
@@ -103,23 +104,21 @@ private:
   void connect() override {
     // The matrix of multigrid may have softened stencils of pairs that are apart by now: conjugate gradients
     // alone multiply with K.
-    const bool apart = sums_ && !has_two_levels_ && operator_.get() != matrix_.get();
-    RECOIL_PETSC(PCSetUseAmat(preconditioner_.get(), apart ? PETSC_FALSE : PETSC_TRUE));
-    if (!has_two_levels_) {
+    const bool apart = sums_ && !is_factorization() && operator_.get() != matrix_.get();
+    is_wrapped_ = has_two_levels_ || apart;
+    if (!is_wrapped_) {
       PreconditionedSolver::connect();
-      if (apart)
-        RECOIL_PETSC(
-            KSPSetOperators(ksp_.get(), multiplier(matrix_.get(), products_of_matrix_), operator_.get()));
       return;
     }
     if (!sum_shell_) create_shells();
     Mat whole = multiplier(operator_.get(), products_);
     RECOIL_PETSC(PCSetOperators(preconditioner_.get(), whole, operator_.get()));
     multiplier_ = operator_.get() == matrix_.get() ? whole : multiplier(matrix_.get(), products_of_matrix_);
+    Mat multiplied = has_two_levels_ ? sum_shell_.get() : multiplier_;
     RECOIL_PETSC(KSPSetPC(ksp_.get(), shell_.get()));
-    RECOIL_PETSC(KSPSetOperators(ksp_.get(), sum_shell_.get(), sum_shell_.get()));
+    RECOIL_PETSC(KSPSetOperators(ksp_.get(), multiplied, multiplied));
     // The exact solves count on residuals that are zero at the stiff nodes (see StiffSubset).
-    RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), PETSC_TRUE));
+    RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), has_two_levels_ ? PETSC_TRUE : PETSC_FALSE));
   }
 
   static PetscErrorCode multiply(Mat shell, Vec x, Vec y) {
@@ -132,7 +131,8 @@ private:
   static PetscErrorCode apply(PC shell, Vec r, Vec z) {
     TwoLevelSolver* self = nullptr;
     PetscCall(PCShellGetContext(shell, &self));
-    return self->subset_->apply(self->preconditioner_.get(), r, z);
+    return self->has_two_levels_ ? self->subset_->apply(self->preconditioner_.get(), r, z)
+                                 : PCApply(self->preconditioner_.get(), r, z);
   }
 
   static PetscErrorCode view(PC shell, PetscViewer viewer) {
@@ -142,7 +142,7 @@ private:
   }
 
   PetscErrorCode set_up_parts() const override {
-    if (!has_two_levels_) return PreconditionedSolver::set_up_parts();
+    if (!is_wrapped_) return PreconditionedSolver::set_up_parts();
     const auto object = reinterpret_cast<PetscObject>(preconditioner_.get());
     if (const PetscErrorCode code = alone_without_memory(object, PCSetUp(preconditioner_.get())); code != 0)
       return code;
@@ -153,10 +153,11 @@ private:
   PetscErrorCode start(Vec b, Vec x) const override { return has_two_levels_ ? subset_->start(b, x) : 0; }
 
   bool is_found_indefinite() const override {
-    return !has_two_levels_ && PreconditionedSolver::is_found_indefinite();
+    return !is_wrapped_ && PreconditionedSolver::is_found_indefinite();
   }
 
   bool has_two_levels_ = false;                   ///< for the present terms
+  bool is_wrapped_ = false;                       ///< multigrid, in shell_
   bool sums_ = false;                             ///< operator_ is a matrix of its own, K + softened_
   MatHandle stiff_;                               ///< C, a reference of our own
   StencilMatrix::Rows softened_{{}, {0}, {}, {}}; ///< part of operator_

@@ -52,6 +52,9 @@ std::optional<NewtonOutcome> unless_finite(bool finite) {
   return finite ? std::nullopt : std::optional(NewtonOutcome::not_finite);
 }
 
+// Of linear solvers, which take a matrix of reference while a Hessian is assembled.
+double set_up_seconds() { return phase_seconds()[static_cast<std::size_t>(Phase::preconditioner)]; }
+
 class Minimizer {
 public:
   Minimizer(Objective& objective, const Manifold& manifold, linalg::Vector& x, const NewtonOptions& options)
@@ -244,6 +247,7 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
     d_.scale((length > 0 ? length : steepest_length) / minus_g_.norm_infinity());
   } else {
     const Stopwatch watch;
+    const double set_up_before = set_up_seconds();
     const PhaseScope phase(Phase::assembly);
     if (shift > 0) {
       objective_.shift_hessian(shift);
@@ -252,7 +256,9 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
                                                                              : Projection::per_element);
       ++result_.assemblies;
     }
-    result_.assembly_seconds += watch.seconds();
+    const double set_up = set_up_seconds() - set_up_before;
+    result_.assembly_seconds += watch.seconds() - set_up;
+    result_.linear_solve_seconds += set_up;
     if (!solve(report_.linear_tolerance, indefinite)) return false;
   }
   const bool descends = complete_direction();
