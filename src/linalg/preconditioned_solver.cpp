@@ -222,7 +222,7 @@ Mat PreconditionedSolver::multiplier(Mat matrix, SymmetricBlocks& products) cons
   PCType type = nullptr;
   RECOIL_PETSC(PCGetType(preconditioner_.get(), &type));
   // These need the entries of one of two operators only.
-  constexpr std::array<std::string_view, 2> takers{PCGAMG, PCPBJACOBI};
+  constexpr std::array<std::string_view, 3> takers{PCGAMG, PCMG, PCPBJACOBI};
   if (!SymmetricBlocks::can_take(layout().block_size) || type == nullptr || !holds(takers, type))
     return matrix;
   products.take(matrix);
