@@ -42,6 +42,8 @@ struct LinearSolver::Implementation {
   Implementation(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions given);
   std::unique_ptr<PreconditionedSolver> make_solver() const;
   LinearMethod choose_method(const StencilMatrix* stiff_terms, double most_of_blocks);
+  Renewal due();
+  void judge(const LinearResult& result);
   void change_method(const StencilMatrix* stiff_terms, double most_of_blocks = condition_of_blocks);
   RefreshPolicy& policy() { return solver->policy(); }
 };
@@ -70,6 +72,7 @@ std::unique_ptr<PreconditionedSolver> LinearSolver::Implementation::make_solver(
 LinearMethod LinearSolver::Implementation::choose_method(const StencilMatrix* stiff_terms,
                                                          double most_of_blocks) {
   if (!choice) return options.method;
+  if (policy().prefers_factors()) return LinearMethod::direct;
   const LinearMethod method = (*choice)(matrix->shared_graph(), stiff_terms);
   return method == LinearMethod::amg && condition <= most_of_blocks ? LinearMethod::block_jacobi : method;
 }
@@ -80,6 +83,16 @@ void LinearSolver::Implementation::change_method(const StencilMatrix* stiff_term
   const HierarchyRecord record = policy().record();
   solver = make_solver();
   policy().restore(record);
+}
+
+Renewal LinearSolver::Implementation::due() {
+  const bool changes = choice && options.method == LinearMethod::amg && policy().prefers_factors();
+  return changes ? Renewal::everything : policy().due();
+}
+
+void LinearSolver::Implementation::judge(const LinearResult& result) {
+  if (choice && options.method == LinearMethod::amg && choice->factors_faster_than(result.iterations))
+    policy().prefer_factors();
 }
 
 LinearSolver::LinearSolver(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions options)
@@ -161,7 +174,7 @@ void LinearSolver::prepare(Renewal what) {
 LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations) {
   const PhaseScope phase(Phase::krylov);
   Implementation& own = *implementation_;
-  prepare(own.policy().due());
+  prepare(own.due());
   const int limit = own.policy().iteration_limit(relative_tolerance, max_iterations);
   LinearResult result = own.solver->solve(b, x, relative_tolerance, limit);
   if (own.policy().gives_up(result)) {
@@ -171,6 +184,7 @@ LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tol
     result.iterations += spent;
   }
   own.policy().solved(result, relative_tolerance);
+  own.judge(result);
   return result;
 }
 
@@ -178,7 +192,7 @@ LinearResult LinearSolver::solve_stationary(const Vector& b, Vector& x, double r
                                             int max_iterations) {
   const PhaseScope phase(Phase::krylov);
   Implementation& own = *implementation_;
-  prepare(own.policy().due());
+  prepare(own.due());
   PreconditionedSolver* direct = own.solver.get();
   LinearResult result = direct->solve(b, x, relative_tolerance, max_iterations);
   if (result.outcome == LinearOutcome::converged) return result;

@@ -13,20 +13,24 @@ namespace {
 
 /// Unknowns up to which a new factorisation and one solve take less time than multigrid to 1e-8 (three solves
 /// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks with OpenBLAS: more than 256
-/// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 25 000 and 8 000 in 3D. With the reference BLAS it
-/// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit falls with
-/// their number, as fill growth commands; the floor is where multigrid is all latency and stiff terms make it
-/// set up again in every step.
+/// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 3 000 and 2 000 in 3D. With the reference BLAS it
+/// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit in 2D falls
+/// with their number, as fill growth commands; the floor is where multigrid is all latency.
 struct Crossover {
   GlobalIndex one_rank;
   int exponent_of_ranks;
   GlobalIndex floor;
 };
-constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{20000, 2, 6000};
+constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{3000, 0, 3000};
 
 /// Operations of a factorisation that take as long as multigrid does per entry of K, on one rank
 /// (docs/performance.md).
-constexpr double work_per_entry = 2500;
+constexpr double work_per_entry = 1000;
+/// Iterations of multigrid that take as long as so many operations, and how many times longer than a
+/// factorisation a solve has to take to be judged by them.
+constexpr double iterations_of_work = 26, patience = 2;
+/// Operations of a factorisation per entry of K beyond which its factor takes more memory than anything else.
+constexpr double most_work_per_entry = 10000;
 /// Share of stiff nodes from which on factoring their block may cost as much as factoring all.
 constexpr double notable_share = 0.25;
 /// Nodes from which on no rank is asked to look at the whole graph.
@@ -105,6 +109,12 @@ LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& gr
   if (stiff != nullptr && !stiff->empty() && (pays || stiff->num_nodes() > notable_share * num_nodes))
     pays = pays_with_stiff_terms(*graph, *stiff);
   return pays ? LinearMethod::direct : LinearMethod::amg;
+}
+
+bool MethodChoice::factors_faster_than(int iterations) const {
+  const double all_ranks = multigrid_work_ * layout_->comm->size();
+  return work_ > 0 && work_ * work_per_entry <= most_work_per_entry * all_ranks &&
+         iterations * multigrid_work_ > patience * iterations_of_work * work_;
 }
 
 void MethodChoice::weigh_alone(const NodeGraph& graph) {

@@ -39,6 +39,11 @@ public:
   /// remembered. Collective. @throws LibraryError if METIS fails, on every rank.
   LinearMethod operator()(const std::shared_ptr<const NodeGraph>& graph, const StencilMatrix* stiff);
 
+  /// Whether a factorisation of K would have been done long before a solve that took so many iterations of
+  /// multigrid, as on meshes of flat cells. False where it fills too much, or has not been weighed. Not
+  /// collective.
+  bool factors_faster_than(int iterations) const;
+
 private:
   void weigh_alone(const NodeGraph& graph);
   bool pays_with_stiff_terms(const NodeGraph& graph, const StencilMatrix& stiff) const;

@@ -129,6 +129,9 @@ public:
   /// left of earlier sequences.
   bool starts_from_reference() const { return starts_from_reference_; }
   void give_reference_up() { record_.at_start = Renewal::everything; }
+  /// Multigrid serves badly: this sequence and later ones are to do without.
+  void prefer_factors() { record_.prefers_factors = true; }
+  bool prefers_factors() const { return record_.prefers_factors; }
 
   /// Iterations after which a solve is broken off; at most `most`.
   int iteration_limit(double relative_tolerance, int most) const {

@@ -78,10 +78,20 @@ def breaking_bar(steps):
     return scene
 
 
+def flat_block(divisions, steps):
+    """Cells a hundred times wider than high: conjugate gradients take hundreds of iterations with multigrid."""
+    scene = swinging_block(divisions, steps, 1, 0.1)
+    scene["geometry"]["generator"]["size"] = [2, 0.02, 2]
+    return scene
+
+
+def restart_data(folder):
+    return [record["extra"] for entry in runs.manifest(folder)["files"] for record in entry["states"]]
+
+
 def renewals(folder):
     """What every step of a run has left as the renewal of later ones: 1 none, 2 operators, 3 everything."""
-    states = [record["extra"] for entry in runs.manifest(folder)["files"] for record in entry["states"]]
-    return [state["hierarchy_renewal"] for state in states if "hierarchy_renewal" in state]
+    return [state["hierarchy_renewal"] for state in restart_data(folder) if "hierarchy_renewal" in state]
 
 
 def check_lasting(recoil, name, scene, ranks, expected):
@@ -96,6 +106,16 @@ def check_lasting(recoil, name, scene, ranks, expected):
         same = all((runs.state(folder, step, field) == runs.state(whole, step, field)).all() for field in "uv")
         runs.check(same, "%s: step %d after a restart on %d rank(s) is bitwise" % (name, step, ranks))
     runs.check(renewals(folder) == seen, "%s: renewals after restarts" % name)
+    return whole
+
+
+def check_factors(recoil, ranks):
+    """A run that finds multigrid slow goes on with factorisations, after restarts too."""
+    whole = check_lasting(recoil, "flat-%d" % ranks, flat_block([12, 12, 12], 3), ranks, [])
+    chosen = ["hierarchy_factors" in state for state in restart_data(whole)[1:]]
+    runs.check(all(chosen), "flat: factorisations are chosen in steps %s on %d rank(s)" % (chosen, ranks))
+    solver = runs.summary(whole)["linear_solver"]
+    runs.check("Cholesky" in solver, "flat: " + solver)
 
 
 with runs.Recoil() as recoil:
@@ -106,5 +126,7 @@ with runs.Recoil() as recoil:
     check_lasting(recoil, "renewed", swinging_block([12, 12, 12], 6, 200, 0.05), 3, [1, 2, 3])
     check_lasting(recoil, "lasting-alone", swinging_block([18, 18, 18], 3, 1, 0.1), 1, [1])
     check_lasting(recoil, "quadratic", of_order_two(swinging_block([6, 6, 6], 3, 200, 0.05)), 3, [1])
+    for ranks in (1, 2):
+        check_factors(recoil, ranks)
     check_lasting(recoil, "bonded", bonded_bar(4), 2, [1])
     check_lasting(recoil, "bonded-breaking", breaking_bar(4), 2, [1])

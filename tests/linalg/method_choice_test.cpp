@@ -168,6 +168,21 @@ TEST(MethodChoice, IsDirectForSmallSystems) {
   EXPECT_FALSE(linalg::is_below_crossover(3, 40000, 1));
 }
 
+TEST(MethodChoice, TurnsToFactorsWhereMultigridTakesVeryLong) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto faster = [&](std::array<GlobalIndex, 3> size, std::initializer_list<int> iterations) {
+    const Grid grid(comm, 3, size);
+    linalg::MethodChoice choice(grid.layout, grid.layout->block_size);
+    EXPECT_FALSE(choice.factors_faster_than(100000)) << "not weighed";
+    EXPECT_EQ(choice(grid.graph, nullptr), LinearMethod::amg);
+    std::vector<bool> result;
+    for (const int count : iterations) result.push_back(choice.factors_faster_than(count));
+    return result;
+  };
+  EXPECT_EQ(faster({16, 16, 16}, {20, 5000}), (std::vector{false, true}));
+  EXPECT_EQ(faster({36, 36, 36}, {20, 5000}), (std::vector{false, false})) << "fills too much";
+}
+
 TEST(MethodChoice, IsDirectForSlenderBodies) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const auto choose = [&](int dim, std::array<GlobalIndex, 3> size) {

@@ -43,6 +43,7 @@ struct HierarchyRecord {
   /// What sequences renew first: nothing of the hierarchy, its operators, or everything: it is given up.
   Renewal at_start = Renewal::stiff_terms;
   double iterations_per_digit_with_stiff_terms = 0; ///< in the first sequence that met some; 0: not known
+  bool prefers_factors = false; ///< a solve with multigrid took longer than a factorisation would have
 };
 
 struct LinearSolverOptions {

@@ -8,16 +8,19 @@ namespace recoil::stepping {
 namespace hierarchy_entries {
 inline constexpr const char *renewal = "hierarchy_renewal", *key = "hierarchy_key",
                             *iterations = "hierarchy_iterations",
-                            *iterations_in_contact = "hierarchy_iterations_in_contact";
+                            *iterations_in_contact = "hierarchy_iterations_in_contact",
+                            *factors = "hierarchy_factors";
 } // namespace hierarchy_entries
 
 /// Adds what a restart must know of a hierarchy of multigrid that lasts, where there is one.
 inline void add_hierarchy(const linalg::HierarchyRecord& record, Entries& entries) {
-  if (record.key == 0 && record.at_start == linalg::HierarchyRecord{}.at_start) return;
+  if (record.key == 0 && record.at_start == linalg::HierarchyRecord{}.at_start && !record.prefers_factors)
+    return;
   entries.push_back({hierarchy_entries::renewal, static_cast<GlobalIndex>(record.at_start)});
   entries.push_back({hierarchy_entries::key, record.key});
   entries.push_back({hierarchy_entries::iterations, record.iterations_per_digit});
   entries.push_back({hierarchy_entries::iterations_in_contact, record.iterations_per_digit_with_stiff_terms});
+  if (record.prefers_factors) entries.push_back({hierarchy_entries::factors, GlobalIndex{1}});
 }
 
 /// The record that add_hierarchy() wrote; without one that of a run that begins. Restart points of earlier
@@ -29,10 +32,12 @@ inline linalg::HierarchyRecord read_hierarchy(const Entries& entries) {
                                  .iterations_per_digit =
                                      value_of<double>(entries, hierarchy_entries::iterations),
                                  .at_start = static_cast<linalg::Renewal>(renewal)};
-  for (const Entry& entry : entries)
+  for (const Entry& entry : entries) {
+    record.prefers_factors = record.prefers_factors || entry.name == hierarchy_entries::factors;
     if (entry.name == hierarchy_entries::iterations_in_contact)
       record.iterations_per_digit_with_stiff_terms =
           value_of<double>(entries, hierarchy_entries::iterations_in_contact);
+  }
   return record;
 }
 
