@@ -131,6 +131,11 @@ inline potentials::Particle twisted_place(const Vector3d& X, double twist) {
   return {geometry::rotation_matrix(q) * X, q};
 }
 
+/// The place of a particle at rest, for start().
+inline potentials::Particle unmoved(GlobalIndex, const Vector3d& X) {
+  return {X, geometry::identity_quaternion()};
+}
+
 /// Sets positions, orientations and velocities of the start from functions of the particle at rest.
 /// `velocity` gives (v, w), both in space.
 template <class Place, class Velocity>

@@ -86,15 +86,10 @@ Decay decay(const Mode& mode, double ratio, ParticleIntegrator integrator, int p
   options.tolerance = 1e-12;
   options.explicit_share = share;
   BondedParticlesSolver solver(std::move(problem), options);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& X) {
-        return potentials::Particle{X, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex id, const Vector3d&) {
-        auto [speed, spin] = mode.speeds(int(id));
-        return std::pair<Vector3d, Vector3d>(small * mode.frequency * speed, small * mode.frequency * spin);
-      });
+  start(solver, unmoved, [&](GlobalIndex id, const Vector3d&) {
+    auto [speed, spin] = mode.speeds(int(id));
+    return std::pair<Vector3d, Vector3d>(small * mode.frequency * speed, small * mode.frequency * spin);
+  });
   const double before = solver.ledger().kinetic;
   std::vector<double> values;
   while (solver.step() < 4 * parts) {
@@ -170,9 +165,7 @@ TEST(BondDamping, OfABarInBendingIsThatOfTheory) {
     options.tolerance = 1e-9;
     BondedParticlesSolver solver(std::move(problem), options);
     // About the shape of the first mode.
-    const auto place = [](GlobalIndex, const Vector3d& X) {
-      return potentials::Particle{X, geometry::identity_quaternion()};
-    };
+    const auto place = unmoved;
     start(solver, place, [&](GlobalIndex, const Vector3d& x) {
       const double s = x.x() / (n * l), w = (s * s * (6 - 4 * s + s * s)) / 3,
                    slope = (12 * s - 12 * s * s + 4 * s * s * s) / 3 / (n * l), speed = 1e-4 * l * beam;

@@ -344,14 +344,9 @@ TEST(Breaking, OfImpactsIsLeapfrogsWithDampedBondsToo) {
     BondedParticlesOptions options;
     options.dt = 30 * T;
     BondedParticlesSolver solver(std::move(problem), options);
-    start(
-        solver,
-        [](GlobalIndex, const Vector3d& X) {
-          return potentials::Particle{X, geometry::identity_quaternion()};
-        },
-        [](GlobalIndex, const Vector3d& x) {
-          return std::pair<Vector3d, Vector3d>(100 * x, Vector3d::Zero());
-        });
+    start(solver, unmoved, [](GlobalIndex, const Vector3d& x) {
+      return std::pair<Vector3d, Vector3d>(100 * x, Vector3d::Zero());
+    });
     run(solver, 1);
     EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.summary(), "steps_of_leapfrog"), 1) << damping;
   }
@@ -444,14 +439,9 @@ double worst_loss(const parallel::Communicator& comm, ParticleIntegrator integra
   options.tolerance = 1e-12;
   BondedParticlesSolver solver(std::move(problem), options);
   const Vector3d w(30, -20, 50);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& X) {
-        return potentials::Particle{X, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex, const Vector3d& x) {
-        return std::pair<Vector3d, Vector3d>(w.cross(x) + Vector3d(100 * x.x(), -60 * x.y(), 0), w);
-      });
+  start(solver, unmoved, [&](GlobalIndex, const Vector3d& x) {
+    return std::pair<Vector3d, Vector3d>(w.cross(x) + Vector3d(100 * x.x(), -60 * x.y(), 0), w);
+  });
   const auto momentum = [&] {
     const auto& L = solver.ledger().angular_momentum;
     return Vector3d(L[0], L[1], L[2]);

@@ -11,36 +11,18 @@
 namespace recoil::solvers::testing {
 namespace collisions {
 
-struct Motion {
-  Vector3d place, velocity, spin;
-  double radius = r;
-};
-
 BondedParticles loose(const parallel::Communicator& comm, const std::vector<Motion>& motions,
                       SphereObstacles obstacles) {
-  std::vector<Vector3d> places;
-  std::vector<double> radii;
-  for (const Motion& motion : motions) {
-    places.push_back(motion.place);
-    radii.push_back(motion.radius);
-  }
-  BondedParticles problem = bonded(comm, grains(places, radii), {});
+  BondedParticles problem = bonded(comm, grains(motions), {});
   add_contact(problem, std::move(obstacles));
   return problem;
 }
 
 BondedParticlesSolver thrown(const parallel::Communicator& comm, const std::vector<Motion>& motions,
                              SphereObstacles obstacles, double dt) {
-  BondedParticlesOptions options;
-  options.integrator = ParticleIntegrator::leapfrog;
-  options.dt = dt;
-  BondedParticlesSolver solver(loose(comm, motions, std::move(obstacles)), options);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex id, const Vector3d&) { return std::pair(motions[id].velocity, motions[id].spin); });
+  BondedParticlesSolver solver(loose(comm, motions, std::move(obstacles)),
+                               steps_of(ParticleIntegrator::leapfrog, dt));
+  throw_each(solver, motions);
   return solver;
 }
 
@@ -159,17 +141,16 @@ TEST(Collisions, TheStepFollowsTheLightestSpheres) {
   const std::vector<Motion> motions{{{0, 0, 5 * r}, {0, 0, 0}, {0, 0, 0}, 0.5 * r},
                                     {{9 * r, 0, 5 * r}, {0, 0, 0}, {0, 0, 0}, 2 * r},
                                     {{18 * r, 0, 5 * r}, {0, 0, 0}, {0, 0, 0}}};
-  const auto mass = [](double radius) { return 1000 * 4 * pi / 3 * std::pow(radius, 3); };
   const auto step = [](double inverse) { return 0.17 * pi / std::sqrt(stiffness * inverse); };
-  const double pair = step(1 / mass(0.5 * r) + 1 / mass(r));
+  const double pair = step(1 / mass_of(0.5 * r) + 1 / mass_of(r));
   BondedParticles problem = loose(comm, motions, {});
   EXPECT_NEAR(critical_time_step(problem), pair, 1e-12 * pair);
   EXPECT_TRUE(std::isinf(bond_time_step(problem)));
   clamp(problem, 0);
-  const double without = step(1 / mass(r) + 1 / mass(2 * r));
+  const double without = step(1 / mass_of(r) + 1 / mass_of(2 * r));
   EXPECT_NEAR(critical_time_step(problem), without, 1e-12 * without);
   EXPECT_NEAR(critical_time_step(loose(comm, motions, floor_plane())), pair, 1e-12 * pair);
-  const double six = step(6 / 4.0 / mass(0.5 * r));
+  const double six = step(6 / 4.0 / mass_of(0.5 * r));
   EXPECT_NEAR(critical_time_step(loose(comm, motions, paved(4, 3 * r))), six, 1e-12 * six);
 
   const BondedParticles fine = loose(comm, motions, paved(40, 0.3 * r));
@@ -177,7 +158,7 @@ TEST(Collisions, TheStepFollowsTheLightestSpheres) {
   // Within sqrt(0.2 (4 + 0.2)) r of a vertex, on squares of 0.3 r: two triangles a square, and those it cuts.
   EXPECT_GT(triangles, 2 * pi * 0.84 / 0.09);
   EXPECT_LT(triangles, 2 * pi * std::pow(std::sqrt(0.84) + 0.43, 2) / 0.09);
-  const double many = step(triangles / 4.0 / mass(0.5 * r));
+  const double many = step(triangles / 4.0 / mass_of(0.5 * r));
   EXPECT_NEAR(critical_time_step(fine), many, 1e-12 * many);
 }
 

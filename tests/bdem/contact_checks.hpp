@@ -18,6 +18,18 @@ inline Vector direction(const BondedParticles& problem, int seed, double size) {
   return d;
 }
 
+/// Particles at rest positions, each turned in another way.
+inline Vector turned(const BondedParticles& problem) {
+  Vector u(problem.particles->points);
+  const auto values = u.write_local();
+  for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
+    set_particle(
+        values, k,
+        {problem.particles->positions[k],
+         geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(problem.particles->ids[k]))});
+  return u;
+}
+
 inline double dot(const Vector& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < b.size(); ++i) sum += a.owned()[i] * b[i];

@@ -46,13 +46,7 @@ struct Pile {
     obstacles.bodies = {num_grains, num_grains};
     obstacles.planes.push_back({Vector3d::Zero(), Vector3d::UnitZ(), num_grains + 1});
     add_contact(problem, std::move(obstacles), 0.4, 0.2 * dhat, 0.3);
-    u = Vector(problem.particles->points);
-    const auto values = u.write_local();
-    for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
-      set_particle(
-          values, k,
-          {problem.particles->positions[k],
-           geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(problem.particles->ids[k]))});
+    u = turned(problem);
   }
 
   Vector direction(int seed, double size) const { return testing::direction(problem, seed, size); }
@@ -104,12 +98,7 @@ TEST(SphereContact, DerivativesByLeastDistancesAgreeWithDifferences) {
     for (const auto& bond : particles.bonds) values.push_back(std::sin(1.7 * double(bond.id) + seed));
     return values;
   };
-  Vector start(particles.points);
-  const auto values = start.write_local();
-  for (LocalIndex k = 0; k < start.layout().num_local(); ++k)
-    set_particle(values, k,
-                 {particles.positions[k],
-                  geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(particles.ids[k]))});
+  const Vector start = turned(problem);
   Vector now(start);
   ParticleManifold(particles.tangents, particles.radii).move(now, 1, direction(problem, 11, 0.1 * dhat));
   const auto gradient = [&](const std::vector<double>& changes, double share) {
@@ -256,14 +245,6 @@ TEST(SphereContact, BondsComeBeforeContact) {
   EXPECT_EQ(comm.sum(GlobalIndex(problem.contact->touching().size())), problem.particles->num_bonds_global);
 }
 
-BondedParticlesOptions options(double dt, ParticleIntegrator integrator) {
-  BondedParticlesOptions result;
-  result.integrator = integrator;
-  result.dt = dt;
-  result.tolerance = 1e-9;
-  return result;
-}
-
 /// A ball that slides on a plane with friction ends up rolling at 5/7 of its first speed, for any
 /// coefficient.
 TEST(SphereContact, ASlidingBallEndsUpRolling) {
@@ -273,11 +254,11 @@ TEST(SphereContact, ASlidingBallEndsUpRolling) {
     BondedParticles problem = bonded(comm, grains({{0, 0, r + 0.98 * dhat}}, {r}), {});
     problem.gravity = {0, 0, -9.81};
     add_contact(problem, floor_plane(), mu, 1e-4);
-    BondedParticlesSolver solver(std::move(problem), options(1e-3, ParticleIntegrator::be_reflect));
+    BondedParticlesSolver solver(std::move(problem), steps_of(ParticleIntegrator::be_reflect, 1e-3));
     throw_all(solver, Vector3d(0.5, 0, 0));
     run(solver, 300);
     const auto ledger = solver.ledger();
-    const double m = 1000 * 4 * pi / 3 * r * r * r;
+    const double m = mass_of(r);
     EXPECT_NEAR(ledger.linear_momentum[0] / m, 5.0 / 7 * 0.5, 1e-3 * 0.5) << mu;
     // Backward Euler takes friction where steps end, after the way that it has made shorter.
     EXPECT_NEAR(ledger.dissipated_friction + ledger.dissipated_integrator, m * 0.5 * 0.5 / 7,
@@ -295,7 +276,7 @@ TEST(SphereContact, RepeatedLaggingMakesFrictionThatOfTheEndOfTheStep) {
   for (const int iterations : {1, -1}) {
     BondedParticles problem = bonded(comm, grains({{0, 0, r + 1.1 * dhat}}, {r}), {});
     add_contact(problem, floor_plane(), mu, 1e-4);
-    auto chosen = options(1e-4, ParticleIntegrator::be_reflect);
+    auto chosen = steps_of(ParticleIntegrator::be_reflect, 1e-4);
     chosen.friction_iterations = iterations;
     BondedParticlesSolver solver(std::move(problem), chosen);
     throw_all(solver, Vector3d(3, 0, -0.2));
@@ -326,7 +307,7 @@ TEST(SphereContact, ABlockSlidesAsFarAsFrictionLetsIt) {
   problem.gravity = {0, 0, -9.81};
   const double mu = 0.3, speed = 0.4;
   add_contact(problem, floor_plane(), mu, 1e-4);
-  BondedParticlesSolver solver(std::move(problem), options(1e-3, ParticleIntegrator::be_reflect));
+  BondedParticlesSolver solver(std::move(problem), steps_of(ParticleIntegrator::be_reflect, 1e-3));
   const Vector3d first = find(solver.problem(), solver.history().newest().u, 0).p;
   throw_all(solver, Vector3d(speed, 0, 0));
   run(solver, 250);
@@ -343,15 +324,11 @@ TEST(SphereContact, ADroppedBlockBreaksWithoutOverlap) {
   for (Vector3d& place : set.positions) place[2] += r + 2 * dhat;
   BondedParticles problem = bonded(comm, set, {});
   problem.gravity = {0, 0, -9.81};
-  const std::size_t num_bonds = problem.particles->bonds.size();
-  problem.strength = BondStrength{std::vector(num_bonds, 3e4), std::vector(num_bonds, 3e4),
-                                  std::vector(num_bonds, 0.0), std::vector<char>(num_bonds, 0)};
+  problem.strength = strength(problem, 3e4, 3e4);
   SphereObstacles obstacles = plate(4 * r, [](double) { return 0.0; });
   obstacles.planes.push_back({Vector3d(0, 0, -0.5), Vector3d::UnitZ(), 2});
   add_contact(problem, std::move(obstacles), 0.3);
-  auto chosen = options(2e-4, ParticleIntegrator::be_reflect);
-  chosen.tolerance = 1e-7;
-  BondedParticlesSolver solver(std::move(problem), chosen);
+  BondedParticlesSolver solver(std::move(problem), steps_of(ParticleIntegrator::be_reflect, 2e-4, 1e-7));
   throw_all(solver, Vector3d(0, 0, -5));
   const ParticleLedger before = solver.ledger();
   std::size_t broken = 0;
@@ -365,10 +342,7 @@ TEST(SphereContact, ADroppedBlockBreaksWithoutOverlap) {
   }
   EXPECT_GT(comm.sum(GlobalIndex(broken)), 20);
   const ParticleLedger now = solver.ledger();
-  const double sum =
-                   now.kinetic + now.elastic + now.barrier - before.kinetic - before.elastic - before.barrier,
-               rest = now.external_work - now.broken - now.dissipated_friction - now.dissipated_integrator;
-  EXPECT_NEAR(sum, rest, 1e-6 * before.kinetic);
+  EXPECT_NEAR(left_over(before, now), 0, 1e-6 * before.kinetic);
   EXPECT_GT(now.dissipated_integrator, 0);
   EXPECT_GT(now.dissipated_friction, 0);
 }
@@ -416,9 +390,7 @@ TEST(SphereContact, NothingOverlapsInManyDrops) {
     obstacles.place = {};
     const SphereObstacles pyramid = obstacles;
     add_contact(problem, std::move(obstacles), 0.3);
-    auto chosen = options(2e-4, ParticleIntegrator::be_reflect);
-    chosen.tolerance = 1e-6;
-    BondedParticlesSolver solver(std::move(problem), chosen);
+    BondedParticlesSolver solver(std::move(problem), steps_of(ParticleIntegrator::be_reflect, 2e-4, 1e-6));
     throw_all(solver, Vector3d(0, 0, -4));
     const std::size_t count = set.positions.size();
     for (int step = 0; step < 25; ++step) {
@@ -465,8 +437,7 @@ TEST(SphereContact, APlatePressesABlock) {
   SphereObstacles obstacles = plate(20 * r, [top](double t) { return top + 0.5 * dhat - t * 2 * dhat; });
   obstacles.planes.push_back({Vector3d::Zero(), Vector3d::UnitZ(), 2});
   add_contact(problem, std::move(obstacles), 0.2, 1e-3);
-  auto chosen = options(1, ParticleIntegrator::quasistatic);
-  BondedParticlesSolver solver(std::move(problem), chosen);
+  BondedParticlesSolver solver(std::move(problem), at_rest());
   const double start_energy = solver.ledger().barrier;
   run(solver, 2);
   const std::vector<double> forces = solver.obstacle_forces();

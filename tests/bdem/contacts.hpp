@@ -80,6 +80,9 @@ inline SphereObstacles plate(double half, std::function<double(double)> z) {
   return obstacles;
 }
 
+/// Of a sphere of Stuff [kg].
+inline double mass_of(double radius) { return Stuff{}.rho * 4 * pi / 3 * std::pow(radius, 3); }
+
 /// Particles without bonds, of one body each so that none is used to touching another.
 inline particles::ParticleSet grains(const std::vector<Vector3d>& places, const std::vector<double>& radii) {
   particles::ParticleSet set;
@@ -93,16 +96,32 @@ inline particles::ParticleSet grains(const std::vector<Vector3d>& places, const 
   return set;
 }
 
-/// Starts from rest positions with one velocity of all.
-inline void throw_all(BondedParticlesSolver& solver, const Vector3d& velocity) {
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex, const Vector3d&) {
-        return std::pair<Vector3d, Vector3d>(velocity, Vector3d::Zero());
-      });
+/// Starts from rest positions with one velocity and one spin [rad/s] of all.
+inline void throw_all(BondedParticlesSolver& solver, const Vector3d& velocity,
+                      const Vector3d& spin = Vector3d::Zero()) {
+  start(solver, unmoved, [&](GlobalIndex, const Vector3d&) { return std::pair(velocity, spin); });
+}
+
+/// How a loose sphere starts.
+struct Motion {
+  Vector3d place, velocity = Vector3d::Zero(), spin = Vector3d::Zero();
+  double radius = r;
+};
+
+inline particles::ParticleSet grains(const std::vector<Motion>& motions) {
+  std::vector<Vector3d> places;
+  std::vector<double> radii;
+  for (const Motion& motion : motions) {
+    places.push_back(motion.place);
+    radii.push_back(motion.radius);
+  }
+  return grains(places, radii);
+}
+
+/// Starts grains() as they are told.
+inline void throw_each(BondedParticlesSolver& solver, const std::vector<Motion>& motions) {
+  start(solver, unmoved,
+        [&](GlobalIndex id, const Vector3d&) { return std::pair(motions[id].velocity, motions[id].spin); });
 }
 
 } // namespace recoil::solvers::testing

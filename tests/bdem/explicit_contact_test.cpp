@@ -8,12 +8,7 @@
 namespace recoil::solvers::testing {
 namespace {
 
-BondedParticlesOptions leapfrog(double dt) {
-  BondedParticlesOptions options;
-  options.integrator = ParticleIntegrator::leapfrog;
-  options.dt = dt;
-  return options;
-}
+BondedParticlesOptions leapfrog(double dt) { return steps_of(ParticleIntegrator::leapfrog, dt); }
 
 /// Two chains that spin and hit each other off the middle, with friction and rolling friction: pairs of
 /// impulses keep both momenta, and friction takes energy.
@@ -25,10 +20,7 @@ TEST(ExplicitContact, ImpulsesKeepMomenta) {
   BondedParticles problem = bonded(comm, set, {});
   add_contact(problem, {}, 0.4, 1e-3, 0.1);
   BondedParticlesSolver solver(std::move(problem), leapfrog(1e-4));
-  const auto place = [](GlobalIndex, const Vector3d& X) {
-    return potentials::Particle{X, geometry::identity_quaternion()};
-  };
-  start(solver, place, [](GlobalIndex id, const Vector3d& x) {
+  start(solver, unmoved, [](GlobalIndex id, const Vector3d& x) {
     const Vector3d w = id < 4 ? Vector3d(3, 20, -5) : Vector3d(-8, 4, 30);
     return std::pair<Vector3d, Vector3d>(w.cross(x) + Vector3d(1, 0.5, id < 4 ? 1 : -1), w);
   });
@@ -95,15 +87,12 @@ TEST(ExplicitContact, ABallBouncesOffTheBarrierAsFastAsItCame) {
 /// find the motion that leapfrog finds with the same law.
 TEST(ExplicitContact, ImplicitStepsTakeItsLaw) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const double m = 1000 * 4 * pi / 3 * r * r * r, force = 1.5 * stiffness * dhat;
+  const double m = mass_of(r), force = 1.5 * stiffness * dhat;
   const auto ball = [&](ParticleIntegrator integrator, double dt) {
     BondedParticles problem = bonded(comm, grains({{0, 0, r + 0.9 * dhat}}, {r}), {});
     problem.gravity = {0, 0, -force / m};
     add_contact(problem, floor_plane());
-    BondedParticlesOptions options;
-    options.integrator = integrator;
-    options.dt = dt;
-    options.tolerance = 1e-10;
+    BondedParticlesOptions options = steps_of(integrator, dt, 1e-10);
     options.contact_law = potentials::ContactLaw::penalty;
     return BondedParticlesSolver(std::move(problem), options);
   };
@@ -128,7 +117,7 @@ TEST(ExplicitContact, ImplicitStepsTakeItsLaw) {
 /// slides until v0 - mu g t = 5/2 (mu - mu_r) g t, and stops 7/10 v^2 / (mu_r g) from there.
 TEST(ExplicitContact, BallsRollAsTheyShould) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const double g = 9.81, m = 1000 * 4 * pi / 3 * r * r * r, depth = m * g / stiffness, mu = 0.5, v0 = 0.5;
+  const double g = 9.81, m = mass_of(r), depth = m * g / stiffness, mu = 0.5, v0 = 0.5;
   for (const double rolling : {0.0, 0.05}) {
     // 60000 steps of one ball, for which other ranks only wait.
     if (rolling > 0 && comm.size() > 1) continue;
@@ -156,7 +145,7 @@ TEST(ExplicitContact, BallsRollAsTheyShould) {
 /// A plate that turns under a ball takes its spin along by the moment mu_r N R, and does the work for it.
 TEST(ExplicitContact, ATurningPlateTurnsABall) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const double g = 9.81, m = 1000 * 4 * pi / 3 * r * r * r, mu_r = 0.05, turning = 1, end = 4e-3;
+  const double g = 9.81, m = mass_of(r), mu_r = 0.05, turning = 1, end = 4e-3;
   // Over one triangle of the plate, which turns about the point of contact.
   const Vector3d axis(1.5 * r, -1.5 * r, 0);
   BondedParticles problem =

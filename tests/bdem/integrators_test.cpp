@@ -12,16 +12,8 @@ constexpr std::array all_dynamic{ParticleIntegrator::be_reflect, ParticleIntegra
                                  ParticleIntegrator::del_exact, ParticleIntegrator::leapfrog};
 
 BondedParticlesOptions options_for(ParticleIntegrator integrator, double dt) {
-  BondedParticlesOptions options;
-  options.integrator = integrator;
-  options.dt = dt;
-  options.tolerance = 1e-11;
-  return options;
+  return steps_of(integrator, dt, 1e-11);
 }
-
-const auto as_placed = [](GlobalIndex, const Vector3d& X) {
-  return potentials::Particle{X, geometry::identity_quaternion()};
-};
 
 /// A particle alone. The angle of a step of the discrete Euler-Lagrange equations has sin(angle / 2) = w dt /
 /// 2, the momentum being that of the constant mass 4 I of quaternions.
@@ -31,7 +23,7 @@ TEST(Integrators, FreeSpinsAndFlightsAreExact) {
   const double dt = 0.05;
   for (const auto integrator : all_dynamic) {
     BondedParticlesSolver solver(bonded(comm, chain(0, 1, 0.1), {}), options_for(integrator, dt));
-    start(solver, as_placed, [&](GlobalIndex, const Vector3d&) { return std::pair(velocity, w); });
+    start(solver, unmoved, [&](GlobalIndex, const Vector3d&) { return std::pair(velocity, w); });
     const auto first = solver.ledger().angular_momentum;
     run(solver, 400);
     const auto at = find(solver.problem(), solver.history().newest().u, 0);
@@ -57,7 +49,7 @@ TEST(Integrators, FlyFreelyWithoutNewtonIterations) {
     BondedParticlesOptions options = options_for(integrator, dt);
     options.tolerance = 1e-4;
     BondedParticlesSolver solver(std::move(problem), options);
-    start(solver, as_placed,
+    start(solver, unmoved,
           [](GlobalIndex, const Vector3d&) { return std::pair(Vector3d(1, 0, 0), Vector3d(0, 0, 0)); });
     constexpr int steps = 20;
     run(solver, steps);
@@ -76,7 +68,7 @@ TEST(Integrators, ThePredictorOfThePaperSlowsSpinsDown) {
   const double dt = 0.05;
   BondedParticlesSolver solver(bonded(comm, chain(0, 1, 0.1), {}),
                                options_for(ParticleIntegrator::paper_literal, dt));
-  start(solver, as_placed, [](GlobalIndex, const Vector3d&) {
+  start(solver, unmoved, [](GlobalIndex, const Vector3d&) {
     return std::pair<Vector3d, Vector3d>({0, 0, 0.4}, {0, 0, 2});
   });
   const ParticleLedger first = solver.ledger();
@@ -94,7 +86,7 @@ Eigen::VectorXd state_at_end(ParticleIntegrator integrator, double dt, GlobalInd
   const parallel::Communicator comm(MPI_COMM_WORLD);
   BondedParticlesSolver solver(bonded(comm, chain(4, 0.1, 0.04), {1e5, 0.3, 1000}),
                                options_for(integrator, dt));
-  start(solver, as_placed, [&](GlobalIndex id, const Vector3d&) {
+  start(solver, unmoved, [&](GlobalIndex id, const Vector3d&) {
     const double s = double(id);
     return std::pair(Vector3d(0.3 * std::sin(s), 0.5 * std::cos(2 * s), 0.2 * s - 0.3),
                      Vector3d(5 * std::cos(s), -4, 6 * std::sin(3 * s)));

@@ -1,14 +1,12 @@
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include <gtest/gtest.h>
 
-#include "bdem/contacts.hpp"
+#include "bdem/contact_checks.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/potentials/spheres/contact_springs.hpp"
-#include "solvers/bdem/particle_manifold.hpp"
 
 /// Springs along the contacts of Hertz' law.
 namespace recoil::solvers::testing {
@@ -16,76 +14,46 @@ namespace mindlin {
 
 using potentials::ContactSpring;
 
-constexpr double E = 1e6, nu = 0.3, G = E / (2 * (1 + nu)), rho = 1000;
+constexpr double E = 1e6, nu = 0.3, G = E / (2 * (1 + nu));
 
 /// With the moduli above on both sides, or beside a rigid obstacle.
 constexpr double shear_modulus(int sides) { return G / ((2 - nu) * sides); }
 constexpr double modulus(int sides) { return E / ((1 - nu * nu) * sides); }
 
-double mass_of(double radius) { return rho * 4 * pi / 3 * std::pow(radius, 3); }
-
-/// Loose spheres.
-BondedParticles spheres(const parallel::Communicator& comm, const std::vector<Vector3d>& places,
-                        const std::vector<double>& radii, SphereObstacles obstacles, double mu,
-                        double restitution = 1) {
-  BondedParticles problem = bonded(comm, grains(places, radii), {});
+BondedParticles spheres(const parallel::Communicator& comm, const std::vector<Motion>& motions,
+                        SphereObstacles obstacles, double mu, double restitution = 1) {
+  BondedParticles problem = bonded(comm, grains(motions), {});
   add_contact(problem, std::move(obstacles), mu, 1e-3, 0, restitution);
-  problem.barrier->set_compliances(std::vector<double>(places.size(), (1 - nu * nu) / E));
-  problem.friction->set_shear_compliances(std::vector<double>(places.size(), (2 - nu) / G));
+  problem.barrier->set_compliances(std::vector<double>(motions.size(), (1 - nu * nu) / E));
+  problem.friction->set_shear_compliances(std::vector<double>(motions.size(), (2 - nu) / G));
   return problem;
 }
 
 BondedParticlesOptions steps(ParticleIntegrator integrator, double dt) {
-  BondedParticlesOptions options;
-  options.integrator = integrator;
+  BondedParticlesOptions options = steps_of(integrator, dt, 1e-10);
   options.contact_law = potentials::ContactLaw::hertz;
-  options.dt = dt;
-  options.tolerance = 1e-10;
   return options;
-}
-
-/// Starts from the places at rest, without spins.
-void throw_each(BondedParticlesSolver& solver, const std::vector<Vector3d>& velocities) {
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex id, const Vector3d&) {
-        return std::pair<Vector3d, Vector3d>(velocities[id], Vector3d::Zero());
-      });
 }
 
 /// Depth at which a sphere of radius r bears a force on a plane [m].
 double depth_under(double force) { return std::pow(3 * force / (4 * modulus(1) * std::sqrt(r)), 2.0 / 3); }
 double stiffness_at(double depth) { return 8 * shear_modulus(1) * std::sqrt(r * depth); }
 
-Vector direction(const BondedParticles& problem, int seed, double size) {
-  Vector d(problem.particles->tangents);
-  const auto values = d.write_local();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = size * std::sin(12.9898 * double(problem.particles->ids[i / 6]) + 7.1 * double(i % 6) + seed);
-  return d;
-}
-
-double dot(const Vector& a, const std::vector<double>& b) {
-  return a.layout().comm->sum(std::inner_product(b.begin(), b.end(), a.owned().begin(), 0.0));
-}
-
 /// A pile on a plane whose springs an earlier step has stretched, some to where they yield.
 TEST(Mindlin, DerivativesAgreeWithDifferences) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  std::vector<Vector3d> places;
+  std::vector<Motion> places;
   for (int i = 0; i < 18; ++i)
-    places.push_back((2 * r + 0.4 * dhat) * Vector3d(i % 3, i / 3 % 3, i / 9) +
-                     Vector3d(1e-3 * std::sin(i), 1e-3 * std::cos(2 * i), r + 0.4 * dhat));
-  BondedParticles problem = spheres(comm, places, std::vector(18, r), floor_plane(), 0.4);
+    places.push_back({(2 * r + 0.4 * dhat) * Vector3d(i % 3, i / 3 % 3, i / 9) +
+                      Vector3d(1e-3 * std::sin(i), 1e-3 * std::cos(2 * i), r + 0.4 * dhat)});
+  struct {
+    BondedParticles problem;
+    Vector u;
+  } pile{spheres(comm, places, floor_plane(), 0.4), {}};
+  auto& [problem, u] = pile;
   problem.barrier->set_law(potentials::ContactLaw::hertz);
+  u = turned(problem);
   const ParticleManifold manifold(problem.particles->tangents, problem.particles->radii);
-  Vector u(problem.particles->points);
-  const auto values = u.write_local();
-  for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
-    set_particle(values, k, {problem.particles->positions[k], geometry::identity_quaternion()});
   GlobalIndex stretched = 0;
   for (const int seed : {11, 12}) { // the second step starts from springs
     problem.begin_contact(1, 1, u.local());
@@ -100,27 +68,7 @@ TEST(Mindlin, DerivativesAgreeWithDifferences) {
                loss = comm.sum(problem.friction->dissipation());
   EXPECT_GT(energy, 0);
   EXPECT_GT(loss, 0.01 * energy); // some of them have yielded
-  for (int seed = 0; seed < 3; ++seed) {
-    const Vector d = direction(problem, seed, 1);
-    const double h = 1e-6 * dhat;
-    std::array<double, 2> energies{}, slopes{};
-    for (int side = 0; side < 2; ++side) {
-      Vector x(u);
-      manifold.move(x, side == 0 ? -h : h, d);
-      problem.update(x.local());
-      energies[side] = comm.sum(problem.friction->value(x.local()));
-      std::vector<double> g(d.owned().size(), 0.0);
-      problem.friction->add_gradient(x.local(), 1, g);
-      slopes[side] = dot(d, g);
-    }
-    problem.update(u.local());
-    std::vector<double> g(d.owned().size(), 0.0), Hd(g);
-    problem.friction->add_gradient(u.local(), 1, g);
-    problem.friction->add_hessian_product(u.local(), d.local(), 1, Hd);
-    const double slope = dot(d, g), curvature = dot(d, Hd);
-    EXPECT_NEAR((energies[1] - energies[0]) / (2 * h), slope, 1e-6 * std::abs(slope));
-    EXPECT_NEAR((slopes[1] - slopes[0]) / (2 * h), curvature, 1e-6 * std::abs(curvature));
-  }
+  check_derivatives(pile, *problem.friction, 1e-6);
 }
 
 /// A spring keeps its force where the contact has grown and its stretch where it has shrunk, and no energy
@@ -146,9 +94,9 @@ TEST(Mindlin, ObliqueImpactsThatSlide) {
        {ParticleIntegrator::leapfrog, ParticleIntegrator::be_reflect, ParticleIntegrator::mid_reflectT})
     for (const double e : {1.0, 0.6}) {
       if (e == 1 && integrator != ParticleIntegrator::leapfrog) continue; // they damp
-      BondedParticlesSolver solver(spheres(comm, {{0, 0, r + dhat + 1e-6}}, {r}, floor_plane(), mu, e),
-                                   steps(integrator, 2e-4));
-      throw_each(solver, {{tangent * v, 0, -v}});
+      const std::vector<Motion> ball{{{0, 0, r + dhat + 1e-6}, {tangent * v, 0, -v}}};
+      BondedParticlesSolver solver(spheres(comm, ball, floor_plane(), mu, e), steps(integrator, 2e-4));
+      throw_each(solver, ball);
       const ParticleLedger before = solver.ledger();
       run(solver, 150);
       const ParticleLedger now = solver.ledger();
@@ -198,8 +146,9 @@ TEST(Mindlin, ObliqueImpactsAtAnyAngle) {
   for (const double tangent : {0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0}) {
     BondedParticlesOptions options = steps(ParticleIntegrator::leapfrog, 2e-4);
     options.explicit_share = 0.02;
-    BondedParticlesSolver solver(spheres(comm, {{0, 0, r + dhat + 1e-6}}, {r}, floor_plane(), mu), options);
-    throw_each(solver, {{tangent * v_n, 0, -v_n}});
+    const std::vector<Motion> ball{{{0, 0, r + dhat + 1e-6}, {tangent * v_n, 0, -v_n}}};
+    BondedParticlesSolver solver(spheres(comm, ball, floor_plane(), mu), options);
+    throw_each(solver, ball);
     const ParticleLedger before = solver.ledger();
     run(solver, 150);
     const auto [along, left] = rebound(tangent * v_n, v_n, mu);
@@ -220,7 +169,7 @@ TEST(Mindlin, RefusesWhatItCannotGoWith) {
   const auto make = [&](std::optional<potentials::ContactLaw> law) {
     BondedParticlesOptions options = steps(ParticleIntegrator::be_reflect, 1e-3);
     options.contact_law = law;
-    return BondedParticlesSolver(spheres(comm, {{0, 0, 2 * r}}, {r}, floor_plane(), 0.3), options);
+    return BondedParticlesSolver(spheres(comm, {{{0, 0, 2 * r}}}, floor_plane(), 0.3), options);
   };
   EXPECT_THROW(make({}), InputError);
   EXPECT_THROW(make(potentials::ContactLaw::penalty), InputError);
@@ -242,9 +191,11 @@ TEST(Mindlin, ImplicitStepsConvergeToThoseOfLeapfrog) {
   const auto speed_after = [&](ParticleIntegrator integrator, double dt) {
     BondedParticlesOptions options = steps(integrator, dt);
     options.sudden_breaking = SuddenBreaking::shorter_steps;
-    BondedParticlesSolver solver(
-        spheres(comm, {{0, 0, 0}, {1.6 * r + dhat + 1e-6, 0, 0}}, {r, 0.6 * r}, {}, mu), options);
-    throw_each(solver, {{0.4 * v, 0, 0}, {-0.6 * v, 0.5 * v, 0.2 * v}});
+    std::vector<Motion> pair{{{0, 0, 0}, {0.4 * v, 0, 0}},
+                             {{1.6 * r + dhat + 1e-6, 0, 0}, {-0.6 * v, 0.5 * v, 0.2 * v}}};
+    pair[1].radius = 0.6 * r;
+    BondedParticlesSolver solver(spheres(comm, pair, {}, mu), options);
+    throw_each(solver, pair);
     const ParticleLedger before = solver.ledger();
     run(solver, GlobalIndex(std::lround(0.012 / dt)));
     const ParticleLedger now = solver.ledger();
@@ -273,7 +224,7 @@ TEST(Mindlin, ALoadIsHeldWithoutCreep) {
   const double weight = 0.5, depth = depth_under(weight);
   const auto hold = [&](const BondedParticlesOptions& options, double share, bool has_springs,
                         int num_steps) {
-    BondedParticles problem = spheres(comm, {{0, 0, r + dhat - depth}}, {r}, floor_plane(), mu);
+    BondedParticles problem = spheres(comm, {{{0, 0, r + dhat - depth}}}, floor_plane(), mu);
     if (!has_springs) problem.friction->set_shear_compliances({});
     for (std::size_t k = 0; k < problem.particles->ids.size(); ++k)
       std::fill_n(problem.prescribed.begin() + 6 * k + 3, 3, 1);
@@ -314,9 +265,10 @@ TEST(Mindlin, ABallSwingsBetweenPlanes) {
   SphereObstacles planes = floor_plane();
   planes.planes.push_back({Vector3d(0, 0, 2 * (r + dhat - depth)), -Vector3d::UnitZ(), 2});
   constexpr int parts = 200;
-  BondedParticlesSolver solver(spheres(comm, {{0, 0, r + dhat - depth}}, {r}, planes, 0.9),
+  const std::vector<Motion> ball{{{0, 0, r + dhat - depth}, {speed, 0, 0}}};
+  BondedParticlesSolver solver(spheres(comm, ball, planes, 0.9),
                                steps(ParticleIntegrator::leapfrog, period / parts));
-  throw_each(solver, {{speed, 0, 0}});
+  throw_each(solver, ball);
   const ParticleLedger before = solver.ledger();
   double last = before.linear_momentum[0], first_turn = 0, last_turn = 0;
   int turns = 0;
@@ -345,7 +297,7 @@ TEST(Mindlin, SpringsTurnWithTheirPair) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   constexpr int parts = 30;
   const double depth = 3e-4, shift = 2e-5, height = 2 * r + dhat - depth;
-  BondedParticles problem = spheres(comm, {{0, 0, 0}, {0, 0, height}}, {r, r}, {}, 0.8);
+  BondedParticles problem = spheres(comm, {{{0, 0, 0}}, {{0, 0, height}}}, {}, 0.8);
   clamp(problem, 0);
   clamp(problem, 1);
   const particles::DistributedParticles* particles = problem.particles.get();
@@ -381,13 +333,13 @@ TEST(Mindlin, SpringsTurnWithTheirPair) {
 /// ranks.
 TEST(Mindlin, AHeapIsTheSameOnAnyRanks) {
   const parallel::Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
-  std::vector<Vector3d> places;
+  std::vector<Motion> places;
   for (int i = 0; i < 24; ++i)
-    places.push_back(2.2 * r * Vector3d(i % 3, i / 3 % 2, i / 6) +
-                     Vector3d(2e-3 * std::sin(i), 2e-3 * std::cos(i * i), r + dhat));
+    places.push_back({2.2 * r * Vector3d(i % 3, i / 3 % 2, i / 6) +
+                      Vector3d(2e-3 * std::sin(i), 2e-3 * std::cos(i * i), r + dhat)});
   for (const auto integrator : {ParticleIntegrator::be_reflect, ParticleIntegrator::leapfrog}) {
     const auto momentum = [&](const parallel::Communicator& ranks) {
-      BondedParticles problem = spheres(ranks, places, std::vector(24, r), floor_plane(), 0.5);
+      BondedParticles problem = spheres(ranks, places, floor_plane(), 0.5);
       problem.gravity = {0, 0, -10};
       BondedParticlesSolver solver(std::move(problem), steps(integrator, 1e-3));
       const ParticleLedger before = solver.ledger();

@@ -48,7 +48,7 @@ TEST(MovingPlanes, APlanePressesABlockAsAPlateDoes) {
 /// A belt takes a ball along until this rolls on it, at 2/7 of its speed, and does the work for it.
 TEST(MovingPlanes, ABeltCarriesABall) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const double speed = 0.5, mu = 0.4, g = 9.81, m = 1000 * 4 * pi / 3 * r * r * r;
+  const double speed = 0.5, mu = 0.4, g = 9.81, m = mass_of(r);
   for (const ParticleIntegrator integrator : {ParticleIntegrator::be_reflect, ParticleIntegrator::leapfrog}) {
     const bool is_explicit = integrator == ParticleIntegrator::leapfrog;
     const double gap = is_explicit ? dhat - m * g / stiffness : resting_gap(m * g);
@@ -57,11 +57,7 @@ TEST(MovingPlanes, ABeltCarriesABall) {
     SphereObstacles belt = floor_plane();
     belt.place_planes = [speed](double time) { return std::vector<Vector3d>{{speed * time, 0, 0}}; };
     add_contact(problem, std::move(belt), mu, 1e-5);
-    BondedParticlesOptions options;
-    options.integrator = integrator;
-    options.dt = is_explicit ? 2e-5 : 1e-3;
-    options.tolerance = 1e-9;
-    BondedParticlesSolver solver(std::move(problem), options);
+    BondedParticlesSolver solver(std::move(problem), steps_of(integrator, is_explicit ? 2e-5 : 1e-3));
     throw_all(solver, Vector3d::Zero());
     run(solver, is_explicit ? 3000 : 60);
     const ParticleLedger& now = solver.ledger();

@@ -52,17 +52,6 @@ CellShift drift(GlobalIndex id) {
   return {std::int32_t(id % 3) - 1, std::int32_t(id % 5) - 2, std::int32_t(id % 2)};
 }
 
-Vector placed(const BondedParticles& problem) {
-  Vector u(problem.particles->points);
-  const auto values = u.write_local();
-  for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
-    set_particle(
-        values, k,
-        {problem.particles->positions[k],
-         geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(problem.particles->ids[k]))});
-  return u;
-}
-
 /// 64 grains that touch their neighbours, those across the faces, too.
 struct Packed {
   static constexpr int per_edge = 4;
@@ -84,7 +73,7 @@ struct Packed {
           radii.push_back(r * (1 - 0.002 * (i + j)));
         }
     problem = in_cell(comm, grains(places, radii), cell, F, laws);
-    u = placed(problem);
+    u = turned(problem);
   }
 
   BondedParticles problem;
@@ -163,7 +152,7 @@ TEST(PeriodicContact, SearchFindsWhatComparisonOfAllFinds) {
     for (const Matrix3d& rate : {Matrix3d(Matrix3d::Zero()), shear}) {
       const PeriodicCell cell = cube(side, repeats);
       const BondedParticles problem = in_cell(comm, grains(places, radii), cell, steady(rate));
-      const Vector u = placed(problem);
+      const Vector u = turned(problem);
       // The cell goes on in a step for which there is one search.
       problem.begin_contact(1, 0.2, u.local());
       std::size_t across = 0;
@@ -190,7 +179,7 @@ TEST(PeriodicContact, SpheresThatAreSeenTwiceComeOnce) {
   for (int k = 0; k < 4; ++k) owners.push_back(k == 0 ? 0 : comm.size() - 1);
   const BondedParticles problem = in_cell(comm, grains(places, std::vector(4, r)), cube(side), undeformed, {},
                                           {}, comm.rank() == 0 ? owners : std::vector<int>());
-  const Vector u = placed(problem);
+  const Vector u = turned(problem);
   problem.begin_contact(0, 0, u.local());
   EXPECT_EQ(touching_pairs(problem).size(), 4);
   const potentials::Spheres& spheres = *problem.contact->spheres();
@@ -278,7 +267,7 @@ TEST(PeriodicContact, WaysEndBeforeImagesMeet) {
   const auto shorter = steady(Vector3d(-0.1, 0, 0).asDiagonal().toDenseMatrix());
   const std::vector<Vector3d> places{{r, 0, 0}, {side - 2 * r, 0, 0}};
   const BondedParticles problem = in_cell(comm, grains(places, {r, r}), cube(side), shorter);
-  const Vector u = placed(problem);
+  const Vector u = turned(problem);
   problem.begin_contact(1, 1, u.local());
   // From a gap of r to 0.1 r by 0.8 r of the cell, then by that and 3 r of one of the spheres.
   std::vector<double> way(6 * std::size_t(u.layout().num_owned), 0.0);
@@ -290,34 +279,19 @@ TEST(PeriodicContact, WaysEndBeforeImagesMeet) {
 }
 
 BondedParticlesOptions options(double dt, ParticleIntegrator integrator, potentials::ContactLaw law) {
-  BondedParticlesOptions result;
-  result.integrator = integrator;
-  result.dt = dt;
-  result.tolerance = 1e-12;
+  BondedParticlesOptions result = steps_of(integrator, dt, 1e-12);
   result.contact_law = law;
   return result;
 }
 
-struct Motion {
-  Vector3d place, velocity, spin;
-};
-
 BondedParticlesSolver thrown(const parallel::Communicator& comm, const std::vector<Motion>& motions,
                              const std::optional<PeriodicCell>& cell, const Deformation& F, const Laws& laws,
                              const BondedParticlesOptions& chosen, SphereObstacles obstacles = {}) {
-  std::vector<Vector3d> places;
-  for (const Motion& motion : motions) places.push_back(motion.place);
-  const std::vector<double> radii(places.size(), r);
-  BondedParticles problem = in_cell(comm, grains(places, radii), cell, F, laws, std::move(obstacles));
+  BondedParticles problem = in_cell(comm, grains(motions), cell, F, laws, std::move(obstacles));
   if (chosen.contact_law == potentials::ContactLaw::hertz)
-    problem.barrier->set_compliances(std::vector(places.size() + 2, 1e-7));
+    problem.barrier->set_compliances(std::vector(motions.size() + 2, 1e-7));
   BondedParticlesSolver solver(std::move(problem), chosen);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex id, const Vector3d&) { return std::pair(motions[id].velocity, motions[id].spin); });
+  throw_each(solver, motions);
   return solver;
 }
 
@@ -442,7 +416,7 @@ TEST(PeriodicContact, AGasKeepsItsMomentumAndItsLedger) {
       const ParticleLedger before = solver.ledger();
       run(solver, 60);
       const ParticleLedger now = solver.ledger();
-      const double mass = 64 * 1000 * 4 * pi / 3 * std::pow(r, 3);
+      const double mass = 64 * mass_of(r);
       for (int i = 0; i < 3; ++i)
         EXPECT_NEAR(now.linear_momentum[i], before.linear_momentum[i], 1e-13 * mass * speed);
       EXPECT_GT(now.dissipated_friction, 0.01 * before.kinetic);
@@ -508,7 +482,7 @@ std::vector<Motion> loose(std::size_t count, double side, double distance) {
       const Vector3d line = other.place + cell.vector(cell.nearest(X, other.place)) - X;
       return line.norm() < distance;
     };
-    if (std::ranges::none_of(motions, is_near)) motions.push_back({X, Vector3d::Zero(), Vector3d::Zero()});
+    if (std::ranges::none_of(motions, is_near)) motions.push_back({X});
   }
   return motions;
 }
@@ -608,7 +582,7 @@ TEST(PeriodicContact, RefusesCellsThatAreTooNarrowAndPlanesAcrossThem) {
   const auto refusal = [&](double side, const Deformation& F, double time, SphereObstacles obstacles) {
     const BondedParticles problem =
         in_cell(comm, grains({{r, r, 1.5 * r}}, {r}), cube(side, {true, true, false}), F, {}, obstacles);
-    const Vector u = placed(problem);
+    const Vector u = turned(problem);
     try {
       problem.begin_contact(time, 0.1, u.local());
     } catch (const InputError& error) {

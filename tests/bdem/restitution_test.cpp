@@ -22,28 +22,16 @@ struct Collision {
   SuddenBreaking sudden = SuddenBreaking::impacts;
 };
 
-/// Loose spheres of which each has a radius and a velocity.
-BondedParticlesSolver collide(const parallel::Communicator& comm, const std::vector<Vector3d>& places,
-                              const std::vector<double>& radii, const std::vector<Vector3d>& velocities,
+BondedParticlesSolver collide(const parallel::Communicator& comm, const std::vector<Motion>& motions,
                               SphereObstacles obstacles, const Collision& how) {
-  BondedParticles problem = bonded(comm, grains(places, radii), {});
+  BondedParticles problem = bonded(comm, grains(motions), {});
   add_contact(problem, std::move(obstacles), 0, 1e-3, 0, how.restitution);
-  problem.barrier->set_compliances(std::vector<double>(places.size(), (1 - nu * nu) / E));
-  BondedParticlesOptions options;
-  options.integrator = how.integrator;
+  problem.barrier->set_compliances(std::vector<double>(motions.size(), (1 - nu * nu) / E));
+  BondedParticlesOptions options = steps_of(how.integrator, how.dt);
   options.contact_law = how.law;
-  options.dt = how.dt;
-  options.tolerance = 1e-9;
   options.sudden_breaking = how.sudden;
   BondedParticlesSolver solver(std::move(problem), options);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex id, const Vector3d&) {
-        return std::pair<Vector3d, Vector3d>(velocities[id], Vector3d::Zero());
-      });
+  throw_each(solver, motions);
   return solver;
 }
 
@@ -65,8 +53,9 @@ double relative_speed(const parallel::Communicator& comm, const BondedParticlesS
 /// they touch until they have had the time to go `most` further.
 double measured(const parallel::Communicator& comm, const Collision& how, double speed, double way = 0.4 * r,
                 double most = 3 * r) {
-  BondedParticlesSolver solver = collide(comm, {{0, 0, 0}, {1.6 * r + dhat + way, 0, 0}}, {r, 0.6 * r},
-                                         {{0.7 * speed, 0, 0}, {-0.3 * speed, 0, 0}}, {}, how);
+  Motion small{{1.6 * r + dhat + way, 0, 0}, {-0.3 * speed, 0, 0}};
+  small.radius = 0.6 * r;
+  BondedParticlesSolver solver = collide(comm, {{{0, 0, 0}, {0.7 * speed, 0, 0}}, small}, {}, how);
   const ParticleLedger before = solver.ledger();
   run(solver, GlobalIndex(std::ceil(most / speed / how.dt)));
   EXPECT_EQ(solver.ledger().barrier, 0);
@@ -122,9 +111,7 @@ TEST(Restitution, ABallBouncesUpToTheSquareOfIt) {
     BondedParticles problem = bonded(comm, grains({{x, 0, r + dhat + 0.1}}, {r}), {});
     add_contact(problem, plate(0.1, [](double) { return 0.0; }), 0, 1e-3, 0, 0.7);
     problem.gravity = {0, 0, -10};
-    BondedParticlesOptions options;
-    options.integrator = ParticleIntegrator::mid_reflectT;
-    options.dt = dt;
+    BondedParticlesOptions options = steps_of(ParticleIntegrator::mid_reflectT, dt);
     options.contact_law = ContactLaw::penalty;
     BondedParticlesSolver solver(std::move(problem), options);
     const ParticleLedger before = solver.ledger();
@@ -145,12 +132,11 @@ TEST(Restitution, ABallBouncesUpToTheSquareOfIt) {
 TEST(Hertz, ImpactLastsAndPressesAsTheorySays) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const double stiffness = E / (1 - nu * nu) * std::sqrt(r), v = 0.5;
-  const double mass = 4 * pi / 3 * r * r * r * Stuff{}.rho,
-               depth = std::pow(15 * mass * v * v / (16 * stiffness), 0.4), duration = 2.9432 * depth / v,
-               peak = 4.0 / 3 * stiffness * std::pow(depth, 1.5);
+  const double depth = std::pow(15 * mass_of(r) * v * v / (16 * stiffness), 0.4),
+               duration = 2.9432 * depth / v, peak = 4.0 / 3 * stiffness * std::pow(depth, 1.5);
   constexpr int parts = 400;
   BondedParticlesSolver solver =
-      collide(comm, {{0.03, 0, r + dhat + 1e-7}}, {r}, {{0, 0, -v}}, plate(0.1, [](double) { return 0.0; }),
+      collide(comm, {{{0.03, 0, r + dhat + 1e-7}, {0, 0, -v}}}, plate(0.1, [](double) { return 0.0; }),
               {1, ParticleIntegrator::leapfrog, ContactLaw::hertz, duration / parts});
   double most = 0, lasted = 0;
   while (solver.time() < 1.3 * duration) {

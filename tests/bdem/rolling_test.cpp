@@ -12,15 +12,12 @@
 namespace recoil::solvers::testing {
 namespace {
 
-constexpr double gravity = 9.81, ball_mass = 1000 * 4 * pi / 3 * r * r * r;
+constexpr double gravity = 9.81;
+const double ball_mass = mass_of(r);
 
 BondedParticlesOptions rolling_options(double dt,
                                        ParticleIntegrator integrator = ParticleIntegrator::be_reflect) {
-  BondedParticlesOptions result;
-  result.integrator = integrator;
-  result.dt = dt;
-  result.tolerance = 1e-10;
-  return result;
+  return steps_of(integrator, dt, 1e-10);
 }
 
 /// A ball on a floor that slopes down along x, under its weight.
@@ -32,16 +29,6 @@ BondedParticles ball_on_slope(const parallel::Communicator& comm, double slope, 
   problem.gravity = gravity * Vector3d(std::sin(angle), 0, -std::cos(angle));
   add_contact(problem, floor_plane(), mu, eps_v, rolling);
   return problem;
-}
-
-/// Starts every particle from rest positions with one velocity and spin [rad/s].
-void throw_spinning(BondedParticlesSolver& solver, const Vector3d& velocity, const Vector3d& spin) {
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex, const Vector3d&) { return std::pair<Vector3d, Vector3d>(velocity, spin); });
 }
 
 double way_of_ball(const BondedParticlesSolver& solver) {
@@ -58,7 +45,7 @@ TEST(RollingFriction, ABallSlowsDownAndStops) {
   for (int fine = 0; fine < 2; ++fine) {
     const double dt = fine == 0 ? 4e-3 : 2e-3;
     BondedParticlesSolver solver(ball_on_slope(comm, 0, 0.5, mu_r, eps_v), rolling_options(dt));
-    throw_spinning(solver, {v0, 0, 0}, {0, v0 / r, 0});
+    throw_all(solver, {v0, 0, 0}, {0, v0 / r, 0});
     const ParticleLedger before = solver.ledger();
     run(solver, fine == 0 ? 50 : 100);
     EXPECT_NEAR(solver.ledger().linear_momentum[0] / ball_mass, v0 - 0.2 * slowing, 3 * eps_v);
@@ -86,7 +73,7 @@ TEST(RollingFriction, AgreesWithLeapfrog) {
     const double dt = k == 2 ? 2e-5 : 2.5e-4;
     BondedParticles problem = ball_on_slope(comm, 0, 0.5, mu_r, 1e-5);
     BondedParticlesSolver solver(std::move(problem), rolling_options(dt, integrators[k]));
-    throw_spinning(solver, {v0, 0, 0}, spin);
+    throw_all(solver, {v0, 0, 0}, spin);
     run(solver, GlobalIndex(std::lround(end / dt)));
     ways[k] = way_of_ball(solver);
     EXPECT_NEAR(solver.ledger().angular_momentum[2], 0.4 * ball_mass * r * r * spin[2],
@@ -105,7 +92,7 @@ TEST(RollingFriction, ABallStaysOnASlopeUpToItsCoefficient) {
   const auto creep = [](double share) { return 1 - std::sqrt(1 - share); };
   for (const double slope : {0.05, 0.2}) {
     BondedParticlesSolver solver(ball_on_slope(comm, slope, mu, mu_r, eps_v), rolling_options(dt));
-    throw_spinning(solver, Vector3d::Zero(), Vector3d::Zero());
+    throw_all(solver, Vector3d::Zero());
     run(solver, 100);
     const double speed = solver.ledger().linear_momentum[0] / ball_mass;
     if (slope < mu_r) {
@@ -174,15 +161,10 @@ struct SpinningPair {
   ParticleLedger before;
 
   SpinningPair(const parallel::Communicator& comm, double dt, double twist) : solver(pressed(comm, dt)) {
-    start(
-        solver,
-        [](GlobalIndex, const Vector3d& p) {
-          return potentials::Particle{p, geometry::identity_quaternion()};
-        },
-        [twist](GlobalIndex id, const Vector3d&) {
-          const Vector3d spin = id == 0 ? Vector3d(0, 30, twist) : Vector3d(0, -20, -twist);
-          return std::pair<Vector3d, Vector3d>(Vector3d(0.1, 0, 0), spin);
-        });
+    start(solver, unmoved, [twist](GlobalIndex id, const Vector3d&) {
+      const Vector3d spin = id == 0 ? Vector3d(0, 30, twist) : Vector3d(0, -20, -twist);
+      return std::pair<Vector3d, Vector3d>(Vector3d(0.1, 0, 0), spin);
+    });
     before = solver.ledger();
     run(solver, GlobalIndex(std::lround(0.01 / dt)));
   }
@@ -307,7 +289,7 @@ BondedParticlesSolver heap(const parallel::Communicator& comm) {
   BondedParticlesOptions chosen = rolling_options(1e-3);
   chosen.friction_iterations = 2;
   BondedParticlesSolver solver(std::move(problem), chosen);
-  throw_spinning(solver, {0.1, -0.05, -1}, {20, 10, -5});
+  throw_all(solver, {0.1, -0.05, -1}, {20, 10, -5});
   return solver;
 }
 

@@ -16,14 +16,16 @@ inline void run(BondedParticlesSolver& solver, GlobalIndex steps) {
   }
 }
 
-/// Steps of 1 s without inertia.
-inline BondedParticlesOptions at_rest() {
+inline BondedParticlesOptions steps_of(ParticleIntegrator integrator, double dt, double tolerance = 1e-9) {
   BondedParticlesOptions options;
-  options.integrator = ParticleIntegrator::quasistatic;
-  options.dt = 1;
-  options.tolerance = 1e-9;
+  options.integrator = integrator;
+  options.dt = dt;
+  options.tolerance = tolerance;
   return options;
 }
+
+/// Steps of 1 s without inertia.
+inline BondedParticlesOptions at_rest() { return steps_of(ParticleIntegrator::quasistatic, 1); }
 
 /// The same for all bonds, without friction.
 inline BondStrength strength(const BondedParticles& problem, double tensile, double shear) {
@@ -53,24 +55,15 @@ inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm,
   problem.strength = strength(problem, 2e4, 2e4);
   problem.damage_width = damage_width;
   BondedParticlesSolver solver(std::move(problem), options);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& X) {
-        return potentials::Particle{X, geometry::identity_quaternion()};
-      },
-      [](GlobalIndex id, const Vector3d& x) {
-        return std::pair<Vector3d, Vector3d>(Vector3d(100 * x.x(), -60 * x.y(), std::sin(double(id))),
-                                             Vector3d::Zero());
-      });
+  start(solver, unmoved, [](GlobalIndex id, const Vector3d& x) {
+    return std::pair<Vector3d, Vector3d>(Vector3d(100 * x.x(), -60 * x.y(), std::sin(double(id))),
+                                         Vector3d::Zero());
+  });
   return solver;
 }
 inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, ParticleIntegrator integrator,
                                           double damage_width = 0) {
-  BondedParticlesOptions options;
-  options.integrator = integrator;
-  options.dt = 2e-4;
-  options.tolerance = 1e-12;
-  return thrown_block(comm, options, damage_width);
+  return thrown_block(comm, steps_of(integrator, 2e-4, 1e-12), damage_width);
 }
 
 } // namespace recoil::solvers::testing
