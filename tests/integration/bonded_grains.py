@@ -85,6 +85,27 @@ def check_hertz(recoil):
                "Hertz: peak force %.4f, duration %.4f of theory" % (forces.max() / peak, lasted))
 
 
+def check_impulses(recoil):
+    """What obstacle_forces.csv says of a bounce, summed over its steps, is what the ball has gained of momentum and lost to its weight."""
+    scene, duration, _ = ball_on_plate(recoil, 200)
+    scene["gravity"] = [0, 0, -9.81]
+    parts, end = {}, scene["time"]["dt"] * scene["time"]["time_steps"]
+    for integrator, sudden in (("leapfrog", None), ("be_reflect", "shorter_steps"), ("mid_reflectT", "shorter_steps"), ("be_reflect", "impacts")):
+        keys = dict(integrator=integrator, contact_law="hertz", restitution=0.5, tolerance=1e-10)
+        scene["solver"]["bonded_particles"] = dict(keys, sudden_breaking=sudden) if sudden else keys
+        name = " ".join(filter(None, (integrator, sudden)))
+        folder = recoil.simulate(1, recoil.write_scene("bounce", scene), "bounce")
+        forces = np.array([float(row["force_z"]) for row in table(folder, "obstacle_forces.csv")])
+        impulse = -forces.sum() * scene["time"]["dt"]
+        gained = MASS * (runs.state(folder, field="v")[0, 2] + 0.5 + 9.81 * end)
+        parts[name] = impulse
+        share = ledger(folder)["dissipated_damping"][-1] / (MASS * 0.5**2 / 2)
+        runs.check(forces[-1] == 0 and abs(impulse / gained - 1) < 1e-8 and share > 0.5,
+                   "%s: impulse on the plate %.9g N s, off by %.2g; damping took %.2f of the energy" % (name, impulse, impulse / gained - 1, share))
+    off = {name: abs(impulse / parts["leapfrog"] - 1) for name, impulse in parts.items()}
+    runs.check(max(off.values()) < 0.02, "off from leapfrog: %s" % off)
+
+
 def pressed(steps=4):
     """Grains in a box of planes below a platen that comes down."""
     half, height = 0.02, 0.04
@@ -235,6 +256,7 @@ with runs.Recoil() as recoil:
     check_restitution(recoil)
     check_restarts(recoil)
     check_hertz(recoil)
+    check_impulses(recoil)
     check_packings(recoil)
     check_network(recoil)
     check_deposit(recoil)
