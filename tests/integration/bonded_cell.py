@@ -187,7 +187,7 @@ def check_wrong(recoil):
             (boundary(linear_displacement_offset=[["-1.1*t", 0, 0], *zero[1:]]), "leaves the cell no volume at t = 1", "deform it less"),
             (boundary(fixed_macro_strain=[0, 9]), "fixed_macro_strain", "0 to 8"),
             (boundary(fixed_macro_strain=[0, 0]), "fixed_macro_strain", "names entry 0 twice"),
-            (boundary(tolerance=1e-6), "tolerance", "is of nodes of meshes"),
+            (boundary(tolerance=1e-6), "tolerance", "leave it out: it is of nodes of meshes"),
             (boundary(correspondence=np.eye(3).tolist()), "`correspondence` is of particles from a file"),
             (body(packing="deposited"), "deposited between walls", "\"random\""),
             (body(radius=[0.02, 0.02]), "at least three times as wide", "smaller particles"),

@@ -104,9 +104,10 @@ const AbsentKey* find_absent(const SceneKind& kind, const std::string& pattern) 
   return found;
 }
 
-/// Whether a kind has a row that belongs to another one.
+/// Whether a kind has a row that belongs to another one: it shares what the row lies in, and does not lack
+/// it.
 bool shares(const SceneKind& kind, const std::string& pattern) {
-  return kind.shared &&
+  return kind.shared && find_absent(kind, pattern) == nullptr &&
          std::ranges::any_of(kind.shared(), [&](const std::string& key) { return lies_in(pattern, key); });
 }
 

@@ -53,8 +53,6 @@ void check_keys(const Item& conditions, const Scene& scene) {
     strain["fixed_macro_strain"].fail(
         "balances bonds alone, and particles touch across faces; leave it out, or "
         "set contact/enabled to false");
-  if (boundary.is_object() && boundary.has("tolerance"))
-    boundary["tolerance"].fail("is of nodes of meshes, and particles have no partners; leave it out");
 }
 
 /// Without inertia one particle is held in place: nothing may push the cell as a whole.

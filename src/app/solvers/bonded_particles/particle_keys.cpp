@@ -419,6 +419,8 @@ constexpr AbsentKey absent[] = {
      "pressure_boundary}",
      by_forces},
     {"/boundary_conditions/rhs", "write `gravity`"},
+    {"/boundary_conditions/periodic_boundary/tolerance",
+     "leave it out: it is of nodes of meshes, and particles have no partners across the cell"},
     {"/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      "write `body`: particles have no volume ids"},
     {"/time/integrator", "write \"solver\": {\"bonded_particles\": {\"integrator\": ..}}"},
