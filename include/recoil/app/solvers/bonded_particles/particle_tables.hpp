@@ -18,9 +18,10 @@ namespace recoil::app {
 /// obstacle_forces.csv, with contact: of every step and obstacle, planes last, its mean displacement, and the
 /// force and the moment of particles on it, about the mean of its corners; of planes about the origin.
 ///
-/// cell_stress.csv, of a cell that repeats: of every step its volume, its displacement gradient H = F - I,
-/// its first Piola-Kirchhoff stress P = det F sigma F^-T and its Cauchy stress sigma [Pa]
-/// (solvers::cell_stress()).
+/// cell_stress.csv, of a cell that repeats: of every step its volume V [m^3], its displacement gradient H = F
+/// - I, its first Piola-Kirchhoff stress P = det F sigma F^-T and its mean Cauchy stress sigma = 1/V sum f l'
+/// of bonds (solvers::cell_stress()) and contacts (BondedParticlesSolver::contact_force_moments()) [Pa], row
+/// by row, both in tension positive.
 ///
 /// contacts.csv, where the scene wants it: of every stored nominal step the pairs that press on each other,
 /// with the forces of their springs if they have any.
