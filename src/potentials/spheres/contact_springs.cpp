@@ -18,9 +18,11 @@ SpringKey key_of(const ContactSpring& spring) { return {spring.first, spring.oth
 
 /// A spring, or the question for it, on its way to the rank that owns the first particle.
 struct Travelling {
-  GlobalIndex node; ///< of the first particle
+  std::int32_t owner; ///< that rank
   ContactSpring spring;
 };
+
+int owner_of(const Travelling& item) { return item.owner; }
 
 bool begins_with_a(const Spheres& spheres, const SpherePair& pair) {
   return pair.b < 0 || spheres[pair.a].id < spheres[pair.b].id;
@@ -33,15 +35,7 @@ Travelling travelling(const Spheres& spheres, const SpherePair& pair, const Pair
   const GlobalIndex other =
       pair.b < 0 ? -1 - GlobalIndex(pair.obstacle) : spheres[begins ? pair.b : pair.a].id;
   const Vector3d s = begins ? spring.stretch : Vector3d(-spring.stretch);
-  return {first.node, {first.id, other, {s[0], s[1], s[2]}, spring.stiffness}};
-}
-
-/// By the number of a particle in vectors. Collective.
-auto owners(const SphereContact& contact) {
-  return [offsets =
-              contact.communicator().all_gather(contact.particles().points->offset)](const Travelling& item) {
-    return std::ranges::upper_bound(offsets, item.node) - offsets.begin() - 1;
-  };
+  return {first.owner, {first.id, other, {s[0], s[1], s[2]}, spring.stiffness}};
 }
 
 } // namespace
@@ -81,7 +75,7 @@ std::vector<ContactSpring> springs_for_owners(const SphereContact& contact, cons
   std::vector<Travelling> sent;
   for (std::size_t k = 0; k < pairs.size(); ++k) sent.push_back(travelling(spheres, pairs[k], springs[k]));
   std::vector<ContactSpring> owned;
-  for (const auto& received : parallel::give_owners(contact.communicator(), sent, owners(contact)))
+  for (const auto& received : parallel::give_owners(contact.communicator(), sent, owner_of))
     for (const Travelling& item : received) owned.push_back(item.spring);
   std::ranges::sort(owned, {}, key_of);
   return owned;
@@ -92,8 +86,8 @@ std::vector<PairSpring> springs_for_pairs(const SphereContact& contact, const Sp
                                           std::span<const ContactSpring> owned) {
   std::vector<Travelling> asked;
   for (const SpherePair& pair : pairs) asked.push_back(travelling(spheres, pair, {}));
-  const auto found = parallel::ask_owners(
-      contact.communicator(), asked, owners(contact), [&](const Travelling& question, int) {
+  const auto found =
+      parallel::ask_owners(contact.communicator(), asked, owner_of, [&](const Travelling& question, int) {
         const auto at = std::ranges::lower_bound(owned, key_of(question.spring), {}, key_of);
         return at != owned.end() && key_of(*at) == key_of(question.spring) ? *at : question.spring;
       });

@@ -5,15 +5,20 @@ namespace recoil::potentials {
 Spheres::Spheres(const particles::DistributedParticles& particles, std::span<const char> prescribed,
                  std::span<const collide::RemoteItem> foreign)
     : num_owned_(particles.num_owned()) {
+  const parallel::Communicator& comm = *particles.points->comm;
   for (LocalIndex k = 0; k < num_owned_; ++k) {
     const Eigen::Vector3d& X = particles.positions[k];
-    Sphere sphere{{X[0], X[1], X[2]}, particles.radii[k], particles.points->offset + k,
-                  particles.ids[k],   particles.body[k],  0};
+    Sphere sphere{{X[0], X[1], X[2]},
+                  particles.radii[k],
+                  particles.points->offset + k,
+                  particles.ids[k],
+                  particles.body[k],
+                  comm.rank(),
+                  0};
     for (std::uint32_t i = 0; i < 6; ++i)
       if (prescribed[6 * std::size_t(k) + i] != 0) sphere.prescribed |= 1U << i;
     data_.push_back(sphere);
   }
-  const parallel::Communicator& comm = *particles.points->comm;
   std::vector<std::vector<LocalIndex>> wanted(comm.size());
   for (const auto& [rank, index] : foreign) wanted[rank].push_back(index);
   halo_ = parallel::Halo(comm, wanted);

@@ -17,6 +17,7 @@ struct Sphere {
   GlobalIndex node;           ///< global number in vectors
   GlobalIndex id;             ///< number in the ParticleSet, whatever ranks there are
   std::int32_t body;
+  std::int32_t owner;       ///< rank
   std::uint32_t prescribed; ///< bit i: component i of its tangent vectors is prescribed
 };
 
