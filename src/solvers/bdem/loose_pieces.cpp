@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 namespace recoil::solvers {
 
 using Eigen::Vector3d;
+using particles::CellShift;
 
 namespace {
 
@@ -34,6 +36,19 @@ struct Piece {
   bool touches = false;
   std::vector<const Member*> held;
   const Member* member = nullptr; ///< the first one
+  std::vector<Vector3d> periods;  ///< by which its bonds lead to images of itself
+};
+
+/// A bond that holds, as it travels to the first rank.
+struct Link {
+  GlobalIndex a, b; ///< ids
+  CellShift shift;  ///< of b
+};
+
+/// The pieces of a cell as bonds lead through its faces.
+struct Unfolded {
+  std::vector<CellShift> shifts; ///< of each particle, by id, from the first one of its piece
+  std::map<GlobalIndex, std::set<CellShift>> periods; ///< of pieces that lead to themselves, by first ids
 };
 
 /// Flags of owned particles that touch obstacles, or particles of other pieces. Collective.
@@ -53,7 +68,50 @@ std::vector<double> touching(const BondedParticles& problem, const std::vector<G
   return owned;
 }
 
-/// How many of the six rigid motions of a piece its prescribed components hold.
+std::vector<Link> links_of(const BondedParticles& problem) {
+  const particles::DistributedParticles& particles = *problem.particles;
+  std::vector<Link> links;
+  for (std::size_t k = 0; k < particles.bonds.size(); ++k) {
+    const auto& bond = particles.bonds[k];
+    if (particles.owns(bond) && problem.bonds->broken()[k] == 0)
+      links.push_back({particles.ids[bond.a], particles.ids[bond.b], particles.bond_shifts[k]});
+  }
+  return links;
+}
+
+CellShift sum(const CellShift& a, const CellShift& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+
+Unfolded unfold(GlobalIndex num_particles, const std::vector<Link>& links) {
+  std::vector<std::vector<std::pair<GlobalIndex, CellShift>>> neighbours(num_particles);
+  for (const auto& [a, b, shift] : links) {
+    neighbours[a].emplace_back(b, shift);
+    neighbours[b].emplace_back(a, particles::opposite(shift));
+  }
+  Unfolded result{std::vector<CellShift>(num_particles), {}};
+  std::vector<char> seen(num_particles, 0);
+  for (GlobalIndex first = 0; first < num_particles; ++first) {
+    if (seen[first] != 0) continue;
+    seen[first] = 1;
+    for (std::vector<GlobalIndex> open{first}; !open.empty();) {
+      const GlobalIndex at = open.back();
+      open.pop_back();
+      for (const auto& [next, shift] : neighbours[at]) {
+        const CellShift there = sum(result.shifts[at], shift);
+        if (seen[next] == 0) {
+          seen[next] = 1;
+          result.shifts[next] = there;
+          open.push_back(next);
+        } else if (there != result.shifts[next]) {
+          result.periods[first].insert(sum(there, particles::opposite(result.shifts[next])));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// How many of the six rigid motions of a piece its prescribed components hold, and the images that it is
+/// bonded to: these turn about themselves, not with it.
 int num_held_motions(const Piece& piece) {
   if (piece.held.empty()) return 0;
   Vector3d centre = Vector3d::Zero();
@@ -73,6 +131,12 @@ int num_held_motions(const Piece& piece) {
       if (at->prescribed[3 + i] != 0) sum += turn * turn.transpose();
     }
   }
+  for (const Vector3d& period : piece.periods)
+    for (int i = 0; i < 3; ++i) {
+      Vector6 turn;
+      turn << Vector3d::Zero(), period.normalized().cross(Vector3d::Unit(i));
+      sum += turn * turn.transpose();
+    }
   const Eigen::VectorXd values = linalg::symmetric_eigen(sum).values;
   return int((values.array() > 1e-10 * values.maxCoeff()).count());
 }
@@ -118,6 +182,18 @@ std::string describe_loose_piece(const BondedParticles& problem, std::span<const
     members.push_back(member);
   }
   members = parallel::gather(comm, 0, std::move(members));
+  Unfolded unfolded;
+  const auto period_of = [&](const CellShift& shift) {
+    return particles.cell->vector(shift, problem.cell_motion->now());
+  };
+  if (particles.cell) {
+    const std::vector<Link> links = parallel::gather(comm, 0, links_of(problem));
+    if (comm.rank() == 0) unfolded = unfold(particles.points->num_global, links);
+    for (Member& member : members) {
+      const Vector3d period = period_of(unfolded.shifts[member.id]);
+      for (int i = 0; i < 3; ++i) member.place[i] += period[i];
+    }
+  }
   std::map<GlobalIndex, Piece> pieces;
   for (const Member& member : members) {
     Piece& of = pieces[member.piece];
@@ -127,13 +203,15 @@ std::string describe_loose_piece(const BondedParticles& problem, std::span<const
     if (std::ranges::any_of(member.prescribed, [](char flag) { return flag != 0; }))
       of.held.push_back(&member);
   }
+  for (auto& [number, of] : pieces)
+    if (const auto at = unfolded.periods.find(of.member->id); at != unfolded.periods.end())
+      std::ranges::transform(at->second, std::back_inserter(of.periods), period_of);
   GlobalIndex loose = 0, first = -1;
   int held_of_first = 0;
   const Piece* worst = nullptr;
   for (const auto& [number, of] : pieces) {
     const int held = num_held_motions(of);
-    // Pieces that lead through a cell do not turn.
-    if (of.touches || held == 6 || (particles.cell && held >= 3)) continue;
+    if (of.touches || held == 6) continue;
     if (++loose > 1) continue;
     worst = &of;
     held_of_first = held;
