@@ -220,22 +220,44 @@ private:
   std::vector<std::size_t> owned_;
 };
 
-/// The energy of the bonds of some bodies.
-class EnergyOfBonds final : public Observable<3> {
+/// What bonds alone say of a state, by all that they depend on.
+class ObservableOfBonds : public Observable<3> {
 public:
-  /// @param bodies flags by number.
-  EnergyOfBonds(const solvers::BondedParticles& problem, std::vector<char> bodies)
-      : Observable(*problem.particles->points->comm, 1, one_point(*problem.particles->points->comm)),
-        seen_(problem), bodies_(std::move(bodies)) {}
+  ObservableOfBonds(const solvers::BondedParticles& problem, int num_components)
+      : Observable(*problem.particles->points->comm, num_components,
+                   one_point(*problem.particles->points->comm)),
+        seen_(problem), particles_(*problem.particles) {}
 
-  std::vector<objectives::Quantity> depends_on() const override {
+  std::vector<objectives::Quantity> depends_on() const final {
     std::vector<objectives::Quantity> all = seen_.bonds->quantities();
     all.push_back(objectives::quantities::displacement);
     if (seen_.problem.softens()) all.push_back(internal_variables);
     return all;
   }
-  bool depends_on_step() const override { return seen_.problem.softens(); }
-  bool has_tangent() const override { return false; }
+  bool depends_on_step() const final { return seen_.problem.softens(); }
+  bool has_tangent() const final { return false; }
+
+protected:
+  /// Adds derivatives by the constants of a bond, and by its integrity.
+  void add_products_of(LocalIndex bond, double by_E, double by_nu, double by_integrity,
+                       parameters::PhysicalGradient<3>& g) const {
+    if (particles_.owns(particles_.bonds[bond])) {
+      g.numbers(potentials::young_modulus_of_bonds)[bond] += by_E;
+      g.numbers(potentials::poisson_ratio_of_bonds)[bond] += by_nu;
+    }
+    if (seen_.problem.softens()) g.numbers(internal_variables)[bond] += seen_.slope(bond) * by_integrity;
+  }
+
+  SeenForces seen_;
+  const DistributedParticles& particles_;
+};
+
+/// The energy of the bonds of some bodies.
+class EnergyOfBonds final : public ObservableOfBonds {
+public:
+  /// @param bodies flags by number.
+  EnergyOfBonds(const solvers::BondedParticles& problem, std::vector<char> bodies)
+      : ObservableOfBonds(problem, 1), bodies_(std::move(bodies)) {}
 
   std::vector<double> values(const ObservedState& state) override {
     enter(state);
@@ -245,59 +267,36 @@ public:
                     std::span<double>, parameters::PhysicalGradient<3>& g) override {
     enter(state);
     const double factor = on_all(y)[0];
-    const DistributedParticles& particles = *seen_.problem.particles;
     seen_.bonds->add_gradient(state.u, factor, du);
-    for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond) {
+    for (LocalIndex bond = 0; bond < std::ssize(particles_.bonds); ++bond) {
       if (!selects(bond)) continue;
       const auto [by_E, by_nu] = seen_.bonds->energy_by_moduli(bond, state.u);
-      if (particles.owns(particles.bonds[bond])) {
-        const double share = factor * seen_.bonds->integrity(bond);
-        g.numbers(potentials::young_modulus_of_bonds)[bond] += share * by_E;
-        g.numbers(potentials::poisson_ratio_of_bonds)[bond] += share * by_nu;
-      }
-      if (seen_.problem.softens())
-        g.numbers(internal_variables)[bond] +=
-            factor * seen_.slope(bond) * seen_.bonds->energy_of(bond, state.u);
+      const double share = factor * seen_.bonds->integrity(bond);
+      add_products_of(bond, share * by_E, share * by_nu, factor * seen_.bonds->energy_of(bond, state.u), g);
     }
   }
 
 private:
-  bool selects(LocalIndex bond) const {
-    const DistributedParticles& particles = *seen_.problem.particles;
-    return bodies_[particles.body[particles.bonds[bond].a]] != 0;
-  }
+  bool selects(LocalIndex bond) const { return bodies_[particles_.body[particles_.bonds[bond].a]] != 0; }
   /// Bonds of other bodies count as severed.
   void enter(const ObservedState& state) {
     seen_.enter_bonds(state);
-    for (LocalIndex bond = 0; bond < std::ssize(seen_.problem.particles->bonds); ++bond)
+    for (LocalIndex bond = 0; bond < std::ssize(particles_.bonds); ++bond)
       if (!selects(bond)) seen_.bonds->break_bond(bond);
   }
 
-  SeenForces seen_;
   std::vector<char> bodies_;
 };
 
-class StressOfCell final : public Observable<3> {
+class StressOfCell final : public ObservableOfBonds {
 public:
-  explicit StressOfCell(const solvers::BondedParticles& problem)
-      : Observable(*problem.particles->points->comm, 9, one_point(*problem.particles->points->comm)),
-        seen_(problem) {}
-
-  std::vector<objectives::Quantity> depends_on() const override {
-    std::vector<objectives::Quantity> all = seen_.bonds->quantities();
-    all.push_back(objectives::quantities::displacement);
-    if (seen_.problem.softens()) all.push_back(internal_variables);
-    return all;
-  }
-  bool depends_on_step() const override { return seen_.problem.softens(); }
-  bool has_tangent() const override { return false; }
+  explicit StressOfCell(const solvers::BondedParticles& problem) : ObservableOfBonds(problem, 9) {}
 
   std::vector<double> values(const ObservedState& state) override {
     seen_.enter_bonds(state);
-    const DistributedParticles& particles = *seen_.problem.particles;
     Matrix sum = Matrix::Zero();
-    for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond)
-      if (particles.owns(particles.bonds[bond]))
+    for (LocalIndex bond = 0; bond < std::ssize(particles_.bonds); ++bond)
+      if (particles_.owns(particles_.bonds[bond]))
         sum += seen_.bonds->pull_of(bond, state.u) * line_at_rest(bond).transpose() / volume();
     comm().sum(std::span(sum.data(), 9));
     return on_first(std::span<const double>(sum.data(), 9));
@@ -307,31 +306,22 @@ public:
     seen_.enter_bonds(state);
     const std::vector<double> factors = on_all(y);
     const Eigen::Map<const Matrix> Y(factors.data());
-    const DistributedParticles& particles = *seen_.problem.particles;
-    for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond) {
+    for (LocalIndex bond = 0; bond < std::ssize(particles_.bonds); ++bond) {
       const Vector3d along = Y * line_at_rest(bond) / volume();
       potentials::add_to_owned_ends(seen_.bonds->pull_gradient_of(bond, state.u) * along,
-                                    particles.bonds[bond], particles.num_owned(), 1, du);
+                                    particles_.bonds[bond], particles_.num_owned(), 1, du);
       const auto [by_E, by_nu, by_integrity] = seen_.bonds->pull_by_constants(bond, state.u);
-      if (particles.owns(particles.bonds[bond])) {
-        g.numbers(potentials::young_modulus_of_bonds)[bond] += by_E.dot(along);
-        g.numbers(potentials::poisson_ratio_of_bonds)[bond] += by_nu.dot(along);
-      }
-      if (seen_.problem.softens())
-        g.numbers(internal_variables)[bond] += seen_.slope(bond) * by_integrity.dot(along);
+      add_products_of(bond, by_E.dot(along), by_nu.dot(along), by_integrity.dot(along), g);
     }
   }
 
 private:
   using Matrix = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
   Vector3d line_at_rest(LocalIndex bond) const {
-    const DistributedParticles& particles = *seen_.problem.particles;
-    const auto& [a, b, id] = particles.bonds[bond];
-    return particles.positions[b] + seen_.bonds->period(bond) - particles.positions[a];
+    const auto& [a, b, id] = particles_.bonds[bond];
+    return particles_.positions[b] + seen_.bonds->period(bond) - particles_.positions[a];
   }
   double volume() const { return std::abs(seen_.cell->cell().volume()); }
-
-  SeenForces seen_;
 };
 
 /// What bears `factor` times the forces of contact.
