@@ -102,6 +102,18 @@ inline void clamp(BondedParticles& problem, GlobalIndex id) {
     if (problem.particles->ids[k] == id) std::fill_n(problem.prescribed.begin() + 6 * k, 6, 1);
 }
 
+/// The particle with the smallest id moves as the cell does.
+inline void pin(BondedParticles& problem) {
+  const auto* particles = problem.particles.get();
+  const auto* motion = problem.cell_motion.get();
+  const auto at = std::size_t(std::ranges::find(particles->ids, 0) - particles->ids.begin());
+  if (at == particles->ids.size()) return;
+  std::fill_n(problem.prescribed.begin() + std::ptrdiff_t(6 * at), 3, 1);
+  problem.move_prescribed = [=](double time, std::span<double> u) {
+    Eigen::Map<Vector3d>{&u[7 * at]} = motion->cell().affine(particles->positions[at], motion->at(time));
+  };
+}
+
 /// A force and a moment in space on a particle, each times t / s.
 inline void load(BondedParticles& problem, GlobalIndex id, const Vector3d& force, const Vector3d& moment) {
   const particles::DistributedParticles* particles = problem.particles.get();

@@ -53,18 +53,6 @@ Matrix3d gradient_at(double time) {
   return Matrix3d::Identity() + time * H;
 }
 
-/// The particle with the smallest id moves as the cell does.
-void pin(BondedParticles& problem) {
-  const auto* particles = problem.particles.get();
-  const auto* motion = problem.cell_motion.get();
-  const auto at = std::size_t(std::ranges::find(particles->ids, 0) - particles->ids.begin());
-  if (at == particles->ids.size()) return;
-  std::fill_n(problem.prescribed.begin() + std::ptrdiff_t(6 * at), 3, 1);
-  problem.move_prescribed = [=](double time, std::span<double> u) {
-    Eigen::Map<Vector3d>{&u[7 * at]} = motion->cell().affine(particles->positions[at], motion->at(time));
-  };
-}
-
 /// Stress at rest after one step to a deformation.
 Matrix3d stress_at(const parallel::Communicator& comm, const particles::ParticleSet& set, const Matrix3d& F,
                    const Stuff& stuff = {}, int steps = 1, bool damped = false) {

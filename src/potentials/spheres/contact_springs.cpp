@@ -1,7 +1,7 @@
 #include "recoil/potentials/spheres/contact_springs.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 #include "recoil/parallel/ask_owners.hpp"
 
@@ -11,10 +11,10 @@ namespace {
 
 using Eigen::Vector3d;
 
-/// What tells a spring from others.
-using SpringKey = std::pair<GlobalIndex, GlobalIndex>;
+/// What tells a spring from others: a sphere may meet several images of a triangle at once.
+using SpringKey = std::tuple<GlobalIndex, GlobalIndex, particles::CellShift>;
 
-SpringKey key_of(const ContactSpring& spring) { return {spring.first, spring.other}; }
+SpringKey key_of(const ContactSpring& spring) { return {spring.first, spring.other, spring.shift}; }
 
 /// A spring, or the question for it, on its way to the rank that owns the first particle.
 struct Travelling {
@@ -35,7 +35,12 @@ Travelling travelling(const Spheres& spheres, const SpherePair& pair, const Pair
   const GlobalIndex other =
       pair.b < 0 ? -1 - GlobalIndex(pair.obstacle) : spheres[begins ? pair.b : pair.a].id;
   const Vector3d s = begins ? spring.stretch : Vector3d(-spring.stretch);
-  return {first.owner, {first.id, other, {s[0], s[1], s[2]}, spring.stiffness}};
+  return {first.owner,
+          {first.id,
+           other,
+           {s[0], s[1], s[2]},
+           spring.stiffness,
+           begins ? pair.shift : particles::opposite(pair.shift)}};
 }
 
 } // namespace
@@ -54,8 +59,10 @@ Vector3d within_reach(const Vector3d& stretch, double reach) {
 
 std::vector<double> packed(std::span<const ContactSpring> springs) {
   std::vector<double> rows;
-  for (const auto& [first, other, stretch, stiffness] : springs)
+  for (const auto& [first, other, stretch, stiffness, shift] : springs) {
     rows.insert(rows.end(), {double(first), double(other), stretch[0], stretch[1], stretch[2], stiffness});
+    rows.insert(rows.end(), shift.begin(), shift.end());
+  }
   return rows;
 }
 
@@ -65,7 +72,8 @@ std::vector<ContactSpring> unpacked(std::span<const double> rows) {
     springs.push_back({GlobalIndex(rows[i]),
                        GlobalIndex(rows[i + 1]),
                        {rows[i + 2], rows[i + 3], rows[i + 4]},
-                       rows[i + 5]});
+                       rows[i + 5],
+                       {std::int32_t(rows[i + 6]), std::int32_t(rows[i + 7]), std::int32_t(rows[i + 8])}});
   return springs;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "recoil/linalg/vector.hpp"
@@ -86,8 +87,10 @@ private:
                                                   double contacts);
   double change_velocities(std::span<const double> impulses, std::span<double> v);
   /// Identity of a pair as long as the spheres are the same.
-  using PairKey = std::array<LocalIndex, 3>;
-  static PairKey key_of(const potentials::SpherePair& pair) { return {pair.a, pair.b, pair.obstacle}; }
+  using PairKey = std::pair<std::array<LocalIndex, 3>, particles::CellShift>;
+  static PairKey key_of(const potentials::SpherePair& pair) {
+    return {{pair.a, pair.b, pair.obstacle}, pair.shift};
+  }
   std::vector<potentials::SpherePair> touching_pairs() const;
   void find_springs();
   Eigen::Vector3d spring_impulse(std::size_t k, double coefficient, double duration);

@@ -40,15 +40,16 @@ struct ContactSpring {
   GlobalIndex first, other; ///< ids of particles, the smaller one first; of an obstacle -1 - its number
   std::array<double, 3> stretch;
   double stiffness;
+  particles::CellShift shift = {}; ///< of the image of the other one that the first one meets
 };
 
 /// Springs as rows of `spring_width` numbers, for State::internal and files, and back.
-inline constexpr int spring_width = 6;
+inline constexpr int spring_width = 9;
 std::vector<double> packed(std::span<const ContactSpring> springs);
 std::vector<ContactSpring> unpacked(std::span<const double> rows);
 
 /// Gives springs to the ranks that own their first particles: those of `pairs` between `spheres`, one for
-/// each. Returns those of this rank by first and other. Collective.
+/// each. Returns those of this rank by first, other and shift. Collective.
 std::vector<ContactSpring> springs_for_owners(const SphereContact& contact, const Spheres& spheres,
                                               std::span<const SpherePair> pairs,
                                               std::span<const PairSpring> springs);

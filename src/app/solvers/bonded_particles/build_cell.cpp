@@ -83,9 +83,6 @@ void build_cell(const Item& root, Scene& scene) {
   entry = read_periodic(root);
   if (!entry) return;
   check_keys(root["boundary_conditions"], scene);
-  if (particles_of(scene).solver.tangential_law == potentials::TangentialLaw::mindlin)
-    root["solver"]["bonded_particles"]["tangential_law"].fail(
-        "\"mindlin\" is not there in a cell that repeats; write \"coulomb\", or leave periodic_boundary out");
   check_fit(*entry, 3);
   check_bodies(*entry, scene);
   check_loads(*entry, scene);

@@ -52,7 +52,7 @@ constexpr Key particles[] = {
             "`contact/epsv`. `\"mindlin\"`, with `\"contact_law\": \"hertz\"`: a spring along each contact, "
             "8 G* sqrt(R* (dhat - gap)) times the slip since the two touched, which yields where friction "
             "does and keeps its stretch between steps (docs/bonded_particles.md, Mindlin's springs). Goes "
-            "with any integrator; not with gradients or a cell that repeats."},
+            "with any integrator, and with cells that repeat; not with gradients."},
     {.pattern = "/solver/bonded_particles/restitution",
      .member = &bound<&BondedScene::solver, &ParticleSolverSpec::restitution>,
      .range = {0, 1, true, false},
