@@ -42,8 +42,10 @@ struct LinearSolver::Implementation {
   Implementation(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions given);
   std::unique_ptr<PreconditionedSolver> make_solver() const;
   LinearMethod choose_method(const StencilMatrix* stiff_terms, double most_of_blocks);
+  /// What the next solve has to renew first, a change from multigrid to factors included.
   Renewal due();
-  void judge(const LinearResult& result);
+  /// Notes whether multigrid took longer for a solve than factors would have.
+  void compare_with_factors(const LinearResult& result);
   void change_method(const StencilMatrix* stiff_terms, double most_of_blocks = condition_of_blocks);
   RefreshPolicy& policy() { return solver->policy(); }
 };
@@ -90,7 +92,7 @@ Renewal LinearSolver::Implementation::due() {
   return changes ? Renewal::everything : policy().due();
 }
 
-void LinearSolver::Implementation::judge(const LinearResult& result) {
+void LinearSolver::Implementation::compare_with_factors(const LinearResult& result) {
   if (choice && options.method == LinearMethod::amg && choice->factors_faster_than(result.iterations))
     policy().prefer_factors();
 }
@@ -184,7 +186,7 @@ LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tol
     result.iterations += spent;
   }
   own.policy().solved(result, relative_tolerance);
-  own.judge(result);
+  own.compare_with_factors(result);
   return result;
 }
 

@@ -14,8 +14,8 @@
 namespace recoil::linalg {
 
 enum class LinearMethod {
-  automatic,   ///< direct up to the measured crossover and where matrices fill little; amg elsewhere, or
-               ///< block_jacobi where the condition is known to be low
+  automatic,   ///< direct up to the measured crossover, where matrices fill little and where amg was slow;
+               ///< amg elsewhere, or block_jacobi where the condition is known to be low
   direct,      ///< sparse Cholesky
   amg,         ///< conjugate gradients with smoothed-aggregation multigrid
   block_jacobi ///< conjugate gradients with the inverses of the diagonal blocks

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "recoil/base/error.hpp"
 #include "recoil/potentials/spheres/contact_springs.hpp"
 
 namespace recoil::app {
@@ -64,7 +65,12 @@ void SpringFields::add(const io::BlockLayout& nodes, const particles::Distribute
 
 std::vector<double> SpringFields::read(const FieldReader& read, const io::BlockLayout& nodes) {
   const std::vector<double> counts = read("springs", nodes);
-  std::vector<double> rows = read("tangential_springs", *layout_of(nodes, counts));
+  const auto layout = layout_of(nodes, counts);
+  std::vector<double> rows = read("tangential_springs", *layout);
+  if (!nodes.communicator().all(rows.size() == std::size_t(layout->owned_size()) * spring_width))
+    throw FileError("the springs along contacts in the trajectory (tangential_springs) were written by "
+                    "another version of "
+                    "recoil: begin the run anew, or continue it with the version that wrote it");
   std::size_t own = 0;
   for (const double count : counts) own += std::size_t(count);
   rows.resize(own * spring_width);

@@ -19,7 +19,7 @@ public:
   /// Adds fields that hold the springs of this rank, valid until the second next call.
   void add(const io::BlockLayout& nodes, const particles::DistributedParticles& particles,
            std::span<const double> springs, std::vector<checkpoint::Field>& fields);
-  /// The springs of this rank.
+  /// The springs of this rank. @throws FileError on every rank if rows are not as wide as those of add().
   static std::vector<double> read(const FieldReader& read, const io::BlockLayout& nodes);
 
 private:
