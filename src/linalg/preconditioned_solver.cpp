@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "linalg/factorization.hpp"
-#include "linalg/product_data.hpp"
+#include "linalg/gamg_products.hpp"
 #include "recoil/base/lookup.hpp"
 #include "recoil/base/signals.hpp"
 
@@ -58,6 +58,8 @@ PreconditionedSolver::PreconditionedSolver(const Settings& settings, LinearMetho
   };
   users_tolerance_ = has("ksp_rtol");
   users_limit_ = has("ksp_max_it");
+  users_products_ = std::ranges::any_of(settings_.user_options,
+                                        [](const auto& option) { return option.first.starts_with("mat"); });
   create();
 }
 
@@ -99,7 +101,7 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
   if (!ksp_ || !same_matrix || !is_factorization()) create();
-  if (is_lasting) RECOIL_PETSC(keep_no_product_data(preconditioner_.get()));
+  RECOIL_PETSC(choose_products(is_lasting));
   if (!same_matrix) {
     matrix_ = share<MatHandle>(matrix.get());
     graph_ = matrix.shared_graph();
@@ -110,6 +112,19 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
     RECOIL_PETSC(MatSetNearNullSpace(matrix_.get(), modes_->get()));
   }
   set_up(stiff, SumMatrix::Pattern::minimal, Renewal::everything);
+}
+
+PetscErrorCode PreconditionedSolver::choose_products(bool is_lasting) const {
+  if (users_products_) return 0;
+  PC aggregation = preconditioner_.get();
+  if (coarse_level_) {
+    const ScopedOptions defaults(default_options_);
+    KSP solver = nullptr;
+    PetscCall(PCMGGetCoarseSolve(aggregation, &solver));
+    PetscCall(KSPSetFromOptions(solver));
+    PetscCall(KSPGetPC(solver, &aggregation));
+  }
+  return use_block_products(aggregation, is_lasting);
 }
 
 bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,

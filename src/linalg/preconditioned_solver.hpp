@@ -81,6 +81,7 @@ protected:
   SymmetricBlocks products_; ///< with operator_
 
 private:
+  PetscErrorCode choose_products(bool is_lasting) const;
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
   bool has_positive_diagonal() const;
@@ -94,7 +95,7 @@ private:
   Settings settings_;
   LinearMethod method_;
   OptionList default_options_;
-  bool users_tolerance_ = false, users_limit_ = false;
+  bool users_tolerance_ = false, users_limit_ = false, users_products_ = false;
   std::unique_ptr<NearNullSpace> modes_;
   std::unique_ptr<CoarseLevel> coarse_level_; ///< null where multigrid goes to aggregates at once
   SumMatrix sum_;
