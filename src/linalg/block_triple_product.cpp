@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include <Eigen/Core>
+#include <petsc/private/petscimpl.h>
 
 #include "linalg/sum_matrix.hpp"
 #include "recoil/parallel/exchange.hpp"
@@ -400,7 +401,7 @@ PetscErrorCode BlockTripleProduct::create(Mat product) {
   return MatMPIAIJSetPreallocationCSR(product, starts.data(), columns.data(), nullptr);
 }
 
-PetscErrorCode BlockTripleProduct::fill(Mat A, Mat P, Mat product) const {
+PetscErrorCode BlockTripleProduct::fill(Mat A, Mat P, Mat product) {
   const bool fits = has_entries(A, A_, height_ * height_) && has_entries(P, P_, height_ * width_);
   if (!comm_.all(fits)) return PETSC_ERR_ARG_SIZ;
   PetscErrorCode code = 0;
@@ -411,14 +412,20 @@ PetscErrorCode BlockTripleProduct::fill(Mat A, Mat P, Mat product) const {
 }
 
 template <int height, int width>
-PetscErrorCode BlockTripleProduct::fill_by(Mat A, Mat P, Mat product) const {
+PetscErrorCode BlockTripleProduct::fill_by(Mat A, Mat P, Mat product) {
   std::vector<double> blocks;
   {
     const AijParts of_A = aij_parts(A), of_P = aij_parts(P);
     const ValuesForReading A_own(of_A.own), A_other(of_A.other), P_own(of_P.own), P_other(of_P.other);
-    const std::vector<double> fetched = fetch_values<height, width>(P_own.get(), P_other.get());
-    blocks =
-        multiply<height, width>({A_own.get(), A_other.get(), P_own.get(), P_other.get(), fetched.data()});
+    PetscObjectId id = 0;
+    PetscObjectState state = 0;
+    PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(P), &id));
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(P), &state));
+    if (id != fetched_id_ || state != fetched_state_)
+      fetched_values_ = fetch_values<height, width>(P_own.get(), P_other.get());
+    fetched_id_ = id;
+    fetched_state_ = state;
+    blocks = multiply<height, width>({A_own.get(), A_other.get(), P_own.get(), P_other.get()});
   }
   add_blocks_of_others<width>(blocks);
   return write<width>(blocks, product);
@@ -475,7 +482,7 @@ std::vector<double> BlockTripleProduct::multiply(const Values& values) const {
       for_blocks<height, width>(P_.other, values.P_other, other, times(a));
     });
     for_blocks<height, height>(A_.other, values.A_other, node, [&](PetscInt other, const auto& a) {
-      for_blocks<height, width>(fetched_, values.fetched, other, times(a));
+      for_blocks<height, width>(fetched_, fetched_values_.data(), other, times(a));
     });
     for_blocks<height, width>(P_.own, values.P_own, node, add);
     for_blocks<height, width>(P_.other, values.P_other, node, add);

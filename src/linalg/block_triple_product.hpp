@@ -41,7 +41,7 @@ public:
   PetscErrorCode create(Mat product);
   /// The values. A and P have the patterns that they were made with. Returns PETSc's error code,
   /// PETSC_ERR_ARG_SIZ on every rank where A has another number of entries. Collective.
-  PetscErrorCode fill(Mat A, Mat P, Mat product) const;
+  PetscErrorCode fill(Mat A, Mat P, Mat product);
 
 private:
   explicit BlockTripleProduct(MPI_Comm comm) : comm_(comm) {}
@@ -57,12 +57,12 @@ private:
   void renumber(const std::vector<GlobalIndex>& more);
   std::vector<std::vector<PetscInt>> local_rows() const;
   void take_rows_of_others(std::vector<std::vector<PetscInt>>& rows);
-  /// The arrays of PETSc's matrices, and the rows that were fetched.
+  /// The arrays of PETSc's matrices.
   struct Values {
-    const double *A_own, *A_other, *P_own, *P_other, *fetched;
+    const double *A_own, *A_other, *P_own, *P_other;
   };
   template <int height, int width>
-  PetscErrorCode fill_by(Mat A, Mat P, Mat product) const;
+  PetscErrorCode fill_by(Mat A, Mat P, Mat product);
   template <int height, int width>
   std::vector<double> fetch_values(const double* own, const double* other) const;
   template <int height, int width>
@@ -79,7 +79,10 @@ private:
   BlockRows A_, P_;
   std::vector<std::vector<PetscInt>> wanted_; ///< by rank: own rows of P that it needs
   BlockPattern fetched_;                      ///< rows of P of A_.ghosts
-  std::vector<GlobalIndex> ghosts_;           ///< columns and rows of C that others own, ascending
+  std::vector<double> fetched_values_;        ///< of P as it was when it had this state
+  PetscObjectId fetched_id_ = 0;
+  PetscObjectState fetched_state_ = 0;
+  std::vector<GlobalIndex> ghosts_; ///< columns and rows of C that others own, ascending
   /// Rows of C: own ones, then what belongs to the rows `ghosts_`. Columns count own ones, then ghosts.
   BlockPattern product_;
   std::vector<std::vector<PetscInt>> received_; ///< by rank: places in product_ of the blocks that it sends

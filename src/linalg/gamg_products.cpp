@@ -20,7 +20,7 @@ PetscErrorCode destroy_block_product(void* product) {
 /// PETSc's frames around these functions know no exceptions.
 PetscErrorCode fill_block_product(Mat product) try {
   const Mat_Product& parts = *product->product;
-  return static_cast<const BlockTripleProduct*>(parts.data)->fill(parts.A, parts.B, product);
+  return static_cast<BlockTripleProduct*>(parts.data)->fill(parts.A, parts.B, product);
 } catch (const std::bad_alloc&) {
   return PETSC_ERR_MEM;
 }
