@@ -25,10 +25,6 @@ PetscErrorCode fill_block_product(Mat product) try {
   return PETSC_ERR_MEM;
 }
 
-bool is_block_product(Mat product) {
-  return product->product != nullptr && product->product->destroy == &destroy_block_product;
-}
-
 PetscErrorCode create_block_product(Mat product) try {
   Mat_Product& parts = *product->product;
   std::unique_ptr<BlockTripleProduct> blocks = BlockTripleProduct::make(parts.A, parts.B);
@@ -70,29 +66,24 @@ using CreateLevel = decltype(_PCGAMGOps::createlevel);
 /// PETSc's own, which has no public name; the same in all preconditioners.
 CreateLevel create_level = nullptr;
 
-template <bool is_lasting>
 PetscErrorCode create_level_by_blocks(PC pc, Mat fine, PetscInt block_size, Mat* interpolation, Mat* coarse,
                                       PetscMPIInt* num_ranks, IS* permutation, PetscBool is_last) {
   PetscCall(take_products(*interpolation, fine));
   PetscCall(create_level(pc, fine, block_size, interpolation, coarse, num_ranks, permutation, is_last));
   // Another one where the coarse matrix went to fewer ranks.
-  PetscCall(take_products(*interpolation, fine));
-  // All levels are alive at the end of a set-up, so data freed then would still have been in its peak.
-  if (is_lasting && !is_block_product(*coarse)) PetscCall(MatProductClear(*coarse));
-  return 0;
+  return take_products(*interpolation, fine);
 }
 
 } // namespace
 
-PetscErrorCode use_block_products(PC preconditioner, bool is_lasting) {
+PetscErrorCode use_block_products(PC preconditioner) {
   PetscBool is_gamg = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCGAMG, &is_gamg));
   if (is_gamg == PETSC_FALSE) return 0;
   const auto* const multigrid = static_cast<const PC_MG*>(preconditioner->data);
   CreateLevel& present = static_cast<const PC_GAMG*>(multigrid->innerctx)->ops->createlevel;
-  if (present != &create_level_by_blocks<true> && present != &create_level_by_blocks<false>)
-    create_level = present;
-  present = is_lasting ? &create_level_by_blocks<true> : &create_level_by_blocks<false>;
+  if (present != &create_level_by_blocks) create_level = present;
+  present = &create_level_by_blocks;
   return 0;
 }
 

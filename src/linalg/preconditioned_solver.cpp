@@ -96,12 +96,12 @@ bool PreconditionedSolver::is_factorization() const {
 
 void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
                                    const LinearSolver::MakeNearNullSpace& near_null_space,
-                                   const StencilMatrix* stiff, bool is_lasting) {
+                                   const StencilMatrix* stiff) {
   // A new solver object, as GAMG would keep the near null space of its first hierarchy, and with its
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
   if (!ksp_ || !same_matrix || !is_factorization()) create();
-  RECOIL_PETSC(choose_products(is_lasting));
+  RECOIL_PETSC(choose_products());
   if (!same_matrix) {
     matrix_ = share<MatHandle>(matrix.get());
     graph_ = matrix.shared_graph();
@@ -114,7 +114,7 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
   set_up(stiff, SumMatrix::Pattern::minimal, Renewal::everything);
 }
 
-PetscErrorCode PreconditionedSolver::choose_products(bool is_lasting) const {
+PetscErrorCode PreconditionedSolver::choose_products() const {
   if (users_products_) return 0;
   PC aggregation = preconditioner_.get();
   if (coarse_level_) {
@@ -124,14 +124,13 @@ PetscErrorCode PreconditionedSolver::choose_products(bool is_lasting) const {
     PetscCall(KSPSetFromOptions(solver));
     PetscCall(KSPGetPC(solver, &aggregation));
   }
-  return use_block_products(aggregation, is_lasting);
+  return use_block_products(aggregation);
 }
 
 bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
                                           const LinearSolver::MakeNearNullSpace& near_null_space,
                                           const StencilMatrix* stiff, double key) {
-  if (stiff == nullptr || !policy_.has_interpolation_of(key))
-    rebuild(matrix, near_null_space, stiff, stiff == nullptr);
+  if (stiff == nullptr || !policy_.has_interpolation_of(key)) rebuild(matrix, near_null_space, stiff);
   // Stiff terms take the operators of the reference away. Where these are made again they have to be the
   // same, but first and later triple products differ in the last bits on three and more ranks.
   if (stiff != nullptr) refresh(stiff, Renewal::operators);

@@ -30,10 +30,9 @@ public:
   RefreshPolicy& policy() { return policy_; }
   const RefreshPolicy& policy() const { return policy_; }
 
-  /// Sets the matrix, as LinearSolver does; stiff terms may be null or empty.
-  /// @param is_lasting whether renewals of the operators are not expected. Collective.
+  /// Sets the matrix, as LinearSolver does; stiff terms may be null or empty. Collective.
   void rebuild(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
-               const StencilMatrix* stiff, bool is_lasting = false);
+               const StencilMatrix* stiff);
   void refresh(const StencilMatrix* stiff, Renewal what);
   /// Sets the hierarchy of the reference matrix `key` up, to which stiff terms will be added if `stiff`,
   /// which is empty then, is not null; false if that has failed. Collective.
@@ -81,7 +80,7 @@ protected:
   SymmetricBlocks products_; ///< with operator_
 
 private:
-  PetscErrorCode choose_products(bool is_lasting) const;
+  PetscErrorCode choose_products() const;
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
   bool has_positive_diagonal() const;

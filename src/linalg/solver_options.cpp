@@ -95,9 +95,10 @@ OptionList default_options(LinearMethod method, const std::string& prefix, int n
                                    {prefix + "mg_levels_pc_type", "jacobi"},
                                    {prefix + "mg_coarse_ksp_type", "preonly"}});
   }
-  // Triple products. One rank: half the time of PETSc's choice for half as much memory again. From three
-  // ranks on that choice adds contributions in the order in which messages arrive; this one sorts them, in a
-  // fifth of the time of the other one that repeats (allatonce).
+  // Triple products that are not multiplied by blocks (use_block_products). One rank: half the time of
+  // PETSc's choice for half as much memory again. From three ranks on that choice adds contributions in the
+  // order in which messages arrive; this one sorts them, in a fifth of the time of the other one that repeats
+  // (allatonce).
   if (num_ranks == 1) options.emplace_back("matptap_via", "rap");
   if (num_ranks > 2) options.emplace_back("matptap_via", "backend");
   return options;
