@@ -37,9 +37,9 @@ constexpr double notable_share = 0.25;
 constexpr GlobalIndex many_nodes = 200000;
 /// Nodes that are joined for a bound of the work, and how many times the work the groups are taken to need,
 /// by the mean number of neighbours of a node: as many nodes more couple across a surface as would separate
-/// it. Measured are up to 1.14 times that number (docs/performance.md).
+/// it. Measured are up to 3.0 times that number (docs/performance.md).
 constexpr idx_t nodes_of_group = 27;
-constexpr double excess_per_neighbour = 2;
+constexpr double excess_per_neighbour = 5;
 
 /// The graph with its nodes renumbered, rows below the diagonal only.
 EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t> places) {

@@ -204,12 +204,12 @@ TEST(FactorizationWork, IsBoundedByThatOfGroups) {
       const double share =
           linalg::least_factorization_work(numbered, 1) / linalg::factorization_work(numbered, 1);
       EXPECT_GT(share, least_share) << ::testing::PrintToString(size);
-      EXPECT_LT(share, 0.6) << ::testing::PrintToString(size);
+      EXPECT_LT(share, 0.3) << ::testing::PrintToString(size);
     }
   };
   for (const Size size : {Size{4000, 1, 1}, Size{1500, 2, 1}, Size{900, 3, 3}}) compare(size, 0);
   for (const Size size : {Size{70, 70, 1}, Size{50, 50, 2}, Size{35, 35, 6}, Size{17, 17, 17}})
-    compare(size, 0.02);
+    compare(size, 0.004);
 }
 
 TEST(FactorizationWork, GathersTheSameGraphFromAnyRanks) {
@@ -254,8 +254,6 @@ TEST(MethodChoice, TurnsToFactorsWhereMultigridTakesVeryLong) {
     return result;
   };
   EXPECT_EQ(faster({16, 16, 16}, {20, 5000}), (std::vector{false, true}));
-  // A bound is enough for the first, not for the second, which the work does not bear out.
-  EXPECT_EQ(faster({23, 23, 23}, {20, 120, 5000}), (std::vector{false, false, true}));
   EXPECT_EQ(faster({35, 35, 35}, {20, 5000}), (std::vector{false, false})) << "fills too much";
 }
 
@@ -275,10 +273,9 @@ TEST(MethodChoice, DissectsNoThickBody) {
     EXPECT_TRUE(has("at least=")) << "not weighed at all";
     return has(" all=");
   };
-  EXPECT_FALSE(dissects({35, 35, 35}, 50));
-  EXPECT_EQ(dissects({23, 23, 23}, 20), comm.size() == 1)
-      << "what is left for multigrid falls with the ranks";
-  EXPECT_TRUE(dissects({23, 23, 23}, 5000));
+  EXPECT_FALSE(dissects({44, 44, 44}, 20));
+  // Here the bound leaves it open whether factors would have been faster.
+  EXPECT_TRUE(dissects({35, 35, 35}, 5000));
   EXPECT_TRUE(dissects({1500, 3, 3}, 20));
 }
 
