@@ -4,6 +4,7 @@
 #include <array>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "recoil/base/error.hpp"
 #include "recoil/base/signals.hpp"
@@ -39,6 +40,50 @@ std::vector<idx_t> separate(const EliminationGraph& graph, int imbalance) {
                                            &size, parts.data()),
               "METIS_ComputeVertexSeparator");
   return parts;
+}
+
+/// The place of every node; weights may be empty.
+std::vector<idx_t> order_nodes(const EliminationGraph& graph, std::vector<idx_t> weights,
+                               MetisOptions options) {
+  idx_t count = graph.num_nodes();
+  if (count == 0) return {};
+  std::vector<idx_t> offsets = graph.offsets, neighbours = graph.neighbours;
+  std::vector<idx_t> order(count), places(order.size());
+  const DeferredSignals deferred;
+  check_metis(METIS_NodeND(&count, offsets.data(), neighbours.data(),
+                           weights.empty() ? nullptr : weights.data(), options.data(), order.data(),
+                           places.data()),
+              "METIS_NodeND");
+  return places;
+}
+
+/// Every node in one group; the nodes of group g are `members` from begin[g] to begin[g + 1].
+struct Groups {
+  std::vector<idx_t> of_node, members;
+  std::vector<std::size_t> begin{0};
+};
+
+Groups find_groups(const EliminationGraph& graph, idx_t most) {
+  Groups groups;
+  groups.of_node.assign(graph.num_nodes(), -1);
+  idx_t group = 0;
+  const auto join = [&](idx_t node) {
+    groups.of_node[node] = group;
+    groups.members.push_back(node);
+  };
+  for (idx_t seed = 0; seed < graph.num_nodes(); ++seed) {
+    if (groups.of_node[seed] >= 0) continue;
+    const std::size_t begin = groups.members.size(), full = begin + most;
+    join(seed);
+    for (std::size_t at = begin; at < groups.members.size(); ++at) {
+      const std::size_t node = groups.members[at];
+      for (idx_t k = graph.offsets[node]; k < graph.offsets[node + 1] && groups.members.size() < full; ++k)
+        if (const idx_t other = graph.neighbours[k]; groups.of_node[other] < 0) join(other);
+    }
+    groups.begin.push_back(groups.members.size());
+    ++group;
+  }
+  return groups;
 }
 
 /// The first half of the nodes, and what couples with it.
@@ -106,16 +151,43 @@ EliminationGraph restrict_to(const EliminationGraph& graph, std::span<const Glob
 }
 
 std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
-  idx_t count = graph.num_nodes();
-  if (count == 0) return {};
-  std::vector<idx_t> offsets = graph.offsets, neighbours = graph.neighbours;
-  std::vector<idx_t> order(count), places(order.size());
+  return order_nodes(graph, {}, metis_options());
+}
+
+std::vector<idx_t> nested_dissection(const QuotientGraph& quotient) {
   MetisOptions options = metis_options();
-  const DeferredSignals deferred;
-  check_metis(METIS_NodeND(&count, offsets.data(), neighbours.data(), nullptr, options.data(), order.data(),
-                           places.data()),
-              "METIS_NodeND");
-  return places;
+  options[METIS_OPTION_NITER] = 1;
+  return order_nodes(quotient.graph, quotient.widths, options);
+}
+
+QuotientGraph join_nodes(const EliminationGraph& graph, idx_t most) {
+  const Groups groups = find_groups(graph, most);
+  const std::size_t count = groups.begin.size() - 1;
+  QuotientGraph quotient;
+  std::vector<idx_t>& neighbours = quotient.graph.neighbours;
+  // By group: which group and which node met it last, and how many nodes of that group did.
+  std::vector<idx_t> group_before(count, -1), node_before(count, -1), meetings(count);
+  for (std::size_t group = 0; group < count; ++group) {
+    const auto number = static_cast<idx_t>(group);
+    const std::size_t begin = groups.begin[group], end = groups.begin[group + 1], first = neighbours.size();
+    for (std::size_t k = begin; k < end; ++k) {
+      const idx_t node = groups.members[k];
+      for (idx_t j = graph.offsets[node]; j < graph.offsets[node + 1]; ++j) {
+        const idx_t other = groups.of_node[graph.neighbours[j]];
+        if (other == number) continue;
+        if (std::exchange(group_before[other], number) != number) {
+          neighbours.push_back(other);
+          meetings[other] = 0;
+        }
+        if (std::exchange(node_before[other], node) != node) ++meetings[other];
+      }
+    }
+    quotient.graph.end_row();
+    idx_t width = first == neighbours.size() ? static_cast<idx_t>(end - begin) : 0;
+    for (std::size_t k = first; k < neighbours.size(); ++k) width = std::max(width, meetings[neighbours[k]]);
+    quotient.widths.push_back(width);
+  }
+  return quotient;
 }
 
 Bisection bisect(const EliminationGraph& graph, int imbalance) {

@@ -35,6 +35,22 @@ EliminationGraph restrict_to(const EliminationGraph& graph, std::span<const Glob
 /// @throws LibraryError if METIS fails.
 std::vector<idx_t> nested_dissection(const EliminationGraph& graph);
 
+/// The graph of groups of nodes, which couple where nodes in them do [George and Liu 1981, chapter 5].
+struct QuotientGraph {
+  EliminationGraph graph;
+  /// Nodes of a group that couple with one other, at most; all where it couples with none. A separator
+  /// through groups needs about so many nodes of each.
+  std::vector<idx_t> widths;
+};
+
+/// Joins nodes in connected groups of up to `most` (> 0): each grows from the first node that is left, over
+/// neighbours that are, those that were met first before others. Not collective. Cost O(entries).
+QuotientGraph join_nodes(const EliminationGraph& graph, idx_t most);
+
+/// The same order for groups with their widths as weights, found with less care. @throws LibraryError if
+/// METIS fails.
+std::vector<idx_t> nested_dissection(const QuotientGraph& quotient);
+
 /// The nodes of a graph in two parts that do not couple and a separator between them, each ascending.
 struct Bisection {
   std::vector<GlobalIndex> left, right, separator;

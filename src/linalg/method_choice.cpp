@@ -35,6 +35,11 @@ constexpr double most_work_per_entry = 10000;
 constexpr double notable_share = 0.25;
 /// Nodes from which on no rank is asked to look at the whole graph.
 constexpr GlobalIndex many_nodes = 200000;
+/// Nodes that are joined for a bound of the work, and how many times the work the groups are taken to need,
+/// by the mean number of neighbours of a node: as many nodes more couple across a surface as would separate
+/// it. Measured are up to 3.0 times that number (docs/performance.md).
+constexpr idx_t nodes_of_group = 27;
+constexpr double excess_per_neighbour = 5;
 
 /// The graph with its nodes renumbered, rows below the diagonal only.
 EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t> places) {
@@ -50,37 +55,69 @@ EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t
   return rows;
 }
 
-/// Entries of every column of the factor, the diagonal included. Row i of the factor holds what is met on the
-/// ways up the elimination tree from the entries of row i of the matrix to i.
-std::vector<std::int64_t> column_counts(const EliminationGraph& rows) {
+/// Nodes of every column of the factor below the diagonal, where row k stands for widths[k] nodes. Row i of
+/// the factor holds what is met on the ways up the elimination tree from the entries of row i of the matrix
+/// to i.
+std::vector<std::int64_t> column_heights(const EliminationGraph& rows, std::span<const idx_t> widths) {
   const std::size_t count = rows.num_nodes();
   constexpr std::size_t none = -1;
   std::vector<std::size_t> parent(count, none), seen(count, none);
-  std::vector<std::int64_t> counts(count, 1);
+  std::vector<std::int64_t> heights(count, 0);
   for (std::size_t row = 0; row < count; ++row) {
     seen[row] = row;
     for (idx_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
       std::size_t at = rows.neighbours[k];
       for (; seen[at] != row; at = parent[at]) {
         if (parent[at] == none) parent[at] = row;
-        ++counts[at];
+        heights[at] += widths[row];
         seen[at] = row;
       }
     }
   }
-  return counts;
+  return heights;
+}
+
+double work_of_groups(const EliminationGraph& graph, std::span<const idx_t> widths,
+                      std::span<const idx_t> places, int dim) {
+  std::vector<idx_t> of_row(places.size());
+  for (std::size_t k = 0; k < places.size(); ++k) of_row[places[k]] = widths[k];
+  const std::vector<std::int64_t> heights = column_heights(lower_rows(graph, places), of_row);
+  double sum = 0;
+  for (std::size_t row = 0; row < heights.size(); ++row)
+    for (idx_t k = 1; k <= of_row[row]; ++k) {
+      const double count = static_cast<double>(heights[row] + k);
+      sum += count * count;
+    }
+  return sum * dim * dim * dim;
+}
+
+/// The works of factoring `whole` and `part`, the first by its bound where this is above the sum of the
+/// second and `more`.
+std::array<double, 2> compare_works(const EliminationGraph& whole, const EliminationGraph& part, int dim,
+                                    double more) {
+  const double work = factorization_work(part, dim), least = least_factorization_work(whole, dim);
+  return {least > work + more ? least : factorization_work(whole, dim), work};
 }
 
 } // namespace
 
 double factorization_work(const EliminationGraph& graph, std::span<const idx_t> places, int dim) {
-  double sum = 0;
-  for (const std::int64_t count : column_counts(lower_rows(graph, places))) sum += 1.0 * count * count;
-  return sum * dim * dim * dim;
+  return work_of_groups(graph, std::vector<idx_t>(places.size(), 1), places, dim);
 }
 
 double factorization_work(const EliminationGraph& graph, int dim) {
   return factorization_work(graph, nested_dissection(graph), dim);
+}
+
+double factorization_work(const QuotientGraph& quotient, int dim) {
+  return work_of_groups(quotient.graph, quotient.widths, nested_dissection(quotient), dim);
+}
+
+double least_factorization_work(const EliminationGraph& graph, int dim) {
+  if (graph.neighbours.empty()) return 0;
+  const double mean_neighbours = 1.0 * graph.neighbours.size() / graph.num_nodes();
+  return factorization_work(join_nodes(graph, nodes_of_group), dim) /
+         (excess_per_neighbour * mean_neighbours);
 }
 
 bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks) {
@@ -111,21 +148,33 @@ LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& gr
   return pays ? LinearMethod::direct : LinearMethod::amg;
 }
 
-bool MethodChoice::factors_faster_than(int iterations) const {
-  const double all_ranks = multigrid_work_ * layout_->comm->size();
-  return work_ > 0 && work_ * work_per_entry <= most_work_per_entry * all_ranks &&
-         iterations * multigrid_work_ > patience * iterations_of_work * work_;
+bool MethodChoice::factors_faster_than(int iterations) {
+  const auto is_faster = [&] {
+    const double all_ranks = multigrid_work_ * layout_->comm->size();
+    return work_ > 0 && work_ * work_per_entry <= most_work_per_entry * all_ranks &&
+           iterations * multigrid_work_ > patience * iterations_of_work * work_;
+  };
+  if (is_faster() && !is_exact_) weigh_nodes(gather_graph(*layout_, *graph_));
+  return is_faster();
 }
 
 void MethodChoice::weigh_alone(const NodeGraph& graph) {
   const int block = layout_->block_size;
   const EliminationGraph whole = gather_graph(*layout_, graph);
-  const double work =
-      parallel::collectively(*layout_->comm, [&] { return factorization_work(whole, block); });
-  std::array<double, 2> sums{work, 1.0 * graph.neighbours.size() * block * block};
-  layout_->comm->sum(sums);
-  work_ = sums[0];
-  multigrid_work_ = work_per_entry * sums[1] / layout_->comm->size();
+  const double entries = layout_->comm->sum(1.0 * graph.neighbours.size() * block * block);
+  multigrid_work_ = work_per_entry * entries / layout_->comm->size();
+  work_ = layout_->comm->sum(
+      parallel::collectively(*layout_->comm, [&] { return least_factorization_work(whole, block); }));
+  is_exact_ = false;
+  log_debug("work of a factorisation", {{"at least", work_}, {"multigrid", multigrid_work_}});
+  if (work_ <= multigrid_work_) weigh_nodes(whole);
+}
+
+void MethodChoice::weigh_nodes(const EliminationGraph& whole) {
+  const int block = layout_->block_size;
+  work_ = layout_->comm->sum(
+      parallel::collectively(*layout_->comm, [&] { return factorization_work(whole, block); }));
+  is_exact_ = true;
   log_debug("work of a factorisation", {{"all", work_}, {"multigrid", multigrid_work_}});
 }
 
@@ -135,10 +184,8 @@ bool MethodChoice::pays_with_stiff_terms(const NodeGraph& graph, const StencilMa
   for (const LocalIndex node : stiff.nodes()) nodes.push_back(layout_->offset + node);
   nodes = parallel::gather(*layout_->comm, 0, std::move(nodes));
   const EliminationGraph whole = gather_graph(*coupled.layout, *coupled.graph);
-  const int block = layout_->block_size;
   std::array<double, 2> sums = parallel::collectively(*layout_->comm, [&] {
-    return std::array<double, 2>{factorization_work(whole, block),
-                                 factorization_work(restrict_to(whole, nodes), block)};
+    return compare_works(whole, restrict_to(whole, nodes), layout_->block_size, multigrid_work_);
   });
   layout_->comm->sum(sums);
   log_debug("work of a factorisation with stiff terms",

@@ -18,15 +18,22 @@ double factorization_work(const EliminationGraph& graph, std::span<const idx_t> 
 /// The work of a factorisation in the order of nested_dissection(). @throws LibraryError if METIS fails.
 double factorization_work(const EliminationGraph& graph, int dim);
 
+/// The work where every group stands for as many nodes as it is wide. @throws LibraryError if METIS fails.
+double factorization_work(const QuotientGraph& quotient, int dim);
+
+/// Less than factorization_work() in a twentieth of its time: the work for groups of nodes, divided by how
+/// much more that was measured to be at most (docs/performance.md). @throws LibraryError if METIS fails.
+double least_factorization_work(const EliminationGraph& graph, int dim);
+
 /// Whether a factorisation, which one rank does, is faster than multigrid on any mesh: up to a number of
 /// unknowns measured on cubes for dimension and ranks. Not collective.
 bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
 /// Stands behind LinearMethod::automatic. Beyond the small systems it compares the work of factoring K + C,
 /// by its symbolic elimination, with that of multigrid on all ranks, which grows with the entries: thin and
-/// slender bodies factor with little fill, thick ones do not. The factorisation in StiffSubset counts as
-/// multigrid's; where nearly all nodes are stiff, as those of a pile in contact, it costs as much as that of
-/// K + C.
+/// slender bodies factor with little fill, thick ones do not, which a bound from groups of nodes shows in
+/// a twentieth of the time. The factorisation in StiffSubset counts as multigrid's; where nearly all nodes
+/// are stiff, as those of a pile in contact, it costs as much as that of K + C.
 class MethodChoice {
 public:
   /// @param dimension of the space that the nodes lie in, 2 or 3
@@ -40,18 +47,20 @@ public:
   LinearMethod operator()(const std::shared_ptr<const NodeGraph>& graph, const StencilMatrix* stiff);
 
   /// Whether a factorisation of K would have been done long before a solve that took so many iterations of
-  /// multigrid, as on meshes of flat cells. False where it fills too much, or has not been weighed. Not
-  /// collective.
-  bool factors_faster_than(int iterations) const;
+  /// multigrid, as on meshes of flat cells. False where it fills too much, or has not been weighed.
+  /// Collective. @throws LibraryError if METIS fails, on every rank.
+  bool factors_faster_than(int iterations);
 
 private:
   void weigh_alone(const NodeGraph& graph);
+  void weigh_nodes(const EliminationGraph& whole);
   bool pays_with_stiff_terms(const NodeGraph& graph, const StencilMatrix& stiff) const;
 
   std::shared_ptr<const VectorLayout> layout_;
   int dimension_;
   std::shared_ptr<const NodeGraph> graph_;
-  double work_ = 0;           ///< of factoring K
+  double work_ = 0;           ///< of factoring K, or less than that
+  bool is_exact_ = false;     ///< whether it is the work itself
   double multigrid_work_ = 0; ///< what may be spent in its place
 };
 

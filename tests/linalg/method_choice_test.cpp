@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <numeric>
 #include <random>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "linalg/method_choice.hpp"
+#include "recoil/base/log.hpp"
 
 namespace recoil::method_choice_test {
 namespace {
@@ -74,7 +78,7 @@ TEST(FactorizationWork, OfDenseBlocksIsTheSumOfSquares) {
     EXPECT_EQ(linalg::factorization_work(cliques(5, size), 1), 5 * one) << size;
     EXPECT_EQ(linalg::factorization_work(cliques(5, size), 3), 27 * 5 * one) << size;
   }
-  EXPECT_EQ(linalg::factorization_work({}, 3), 0);
+  EXPECT_EQ(linalg::factorization_work(EliminationGraph{}, 3), 0);
 }
 
 /// Eliminates node after node, by definition: its later neighbours become neighbours of each other.
@@ -138,6 +142,76 @@ TEST(FactorizationWork, TakesThePartBetweenSomeNodes) {
   EXPECT_EQ(part.neighbours, (std::vector<idx_t>{1, 2, 0, 2, 0, 1}));
 }
 
+TEST(JoinNodes, GrowsConnectedGroupsOverNeighbours) {
+  EliminationGraph chain;
+  for (idx_t node = 0; node < 20; ++node) {
+    if (node > 0) chain.neighbours.push_back(node - 1);
+    if (node < 19) chain.neighbours.push_back(node + 1);
+    chain.end_row();
+  }
+  const linalg::QuotientGraph thirds = linalg::join_nodes(chain, 8);
+  EXPECT_EQ(thirds.widths, (std::vector<idx_t>{1, 1, 1}));
+  EXPECT_EQ(thirds.graph.offsets, (std::vector<idx_t>{0, 1, 3, 4}));
+  EXPECT_EQ(thirds.graph.neighbours, (std::vector<idx_t>{1, 0, 2, 1}));
+  const linalg::QuotientGraph same = linalg::join_nodes(chain, 1);
+  EXPECT_EQ(same.graph.offsets, chain.offsets);
+  EXPECT_EQ(same.graph.neighbours, chain.neighbours);
+  // Groups end where nothing is left that couples.
+  const linalg::QuotientGraph apart = linalg::join_nodes(cliques(3, 5), 8);
+  EXPECT_EQ(apart.widths, (std::vector<idx_t>{5, 5, 5}));
+  EXPECT_TRUE(apart.graph.neighbours.empty());
+  EXPECT_EQ(linalg::join_nodes({}, 8).graph.num_nodes(), 0);
+}
+
+/// Two pieces of a strip, three nodes wide.
+TEST(JoinNodes, GroupsAreAsWideAsWhereTheyMeet) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const EliminationGraph strip = Grid(comm, 1, {3, 6, 1}).gathered();
+  if (comm.rank() != 0) return;
+  EXPECT_EQ(linalg::join_nodes(strip, 9).widths, (std::vector<idx_t>{3, 3}));
+  EXPECT_EQ(linalg::join_nodes(strip, 17).widths, (std::vector<idx_t>{3, 1}));
+  EXPECT_EQ(linalg::join_nodes(strip, 18).widths, (std::vector<idx_t>{18}));
+}
+
+TEST(JoinNodes, WorkOfDenseBlocksStays) {
+  for (const idx_t most : {1, 2, 3, 8, 100})
+    EXPECT_EQ(linalg::factorization_work(linalg::join_nodes(cliques(5, 20), most), 3),
+              linalg::factorization_work(cliques(5, 20), 3))
+        << most;
+  EXPECT_EQ(linalg::factorization_work(linalg::QuotientGraph{}, 3), 0);
+}
+
+/// What the choice of the method counts on, whatever the shape and the numbers of nodes.
+TEST(FactorizationWork, IsBoundedByThatOfGroups) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  using Size = std::array<GlobalIndex, 3>;
+  const auto compare = [&](const Size& size, double least_share) {
+    const EliminationGraph graph = Grid(comm, 1, size).gathered();
+    if (comm.rank() != 0) return;
+    std::mt19937 random(5);
+    std::vector<GlobalIndex> order(graph.num_nodes());
+    std::iota(order.begin(), order.end(), 0);
+    for (const bool shuffles : {false, true}) {
+      if (shuffles) std::ranges::shuffle(order, random);
+      EliminationGraph numbered;
+      std::vector<idx_t> places(order.size());
+      for (std::size_t k = 0; k < order.size(); ++k) places[order[k]] = static_cast<idx_t>(k);
+      for (const GlobalIndex node : order) {
+        for (idx_t k = graph.offsets[node]; k < graph.offsets[node + 1]; ++k)
+          numbered.neighbours.push_back(places[graph.neighbours[k]]);
+        numbered.end_row();
+      }
+      const double share =
+          linalg::least_factorization_work(numbered, 1) / linalg::factorization_work(numbered, 1);
+      EXPECT_GT(share, least_share) << ::testing::PrintToString(size);
+      EXPECT_LT(share, 0.3) << ::testing::PrintToString(size);
+    }
+  };
+  for (const Size size : {Size{4000, 1, 1}, Size{1500, 2, 1}, Size{900, 3, 3}}) compare(size, 0);
+  for (const Size size : {Size{70, 70, 1}, Size{50, 50, 2}, Size{35, 35, 6}, Size{17, 17, 17}})
+    compare(size, 0.004);
+}
+
 TEST(FactorizationWork, GathersTheSameGraphFromAnyRanks) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const Grid grid(comm, 2, {6, 5, 4});
@@ -180,7 +254,29 @@ TEST(MethodChoice, TurnsToFactorsWhereMultigridTakesVeryLong) {
     return result;
   };
   EXPECT_EQ(faster({16, 16, 16}, {20, 5000}), (std::vector{false, true}));
-  EXPECT_EQ(faster({36, 36, 36}, {20, 5000}), (std::vector{false, false})) << "fills too much";
+  EXPECT_EQ(faster({35, 35, 35}, {20, 5000}), (std::vector{false, false})) << "fills too much";
+}
+
+/// Nested dissection of all nodes of a thick body takes longer than anything else at the start of a run.
+TEST(MethodChoice, DissectsNoThickBody) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto dissects = [&](std::array<GlobalIndex, 3> size, int iterations) {
+    const Grid grid(comm, 3, size);
+    linalg::MethodChoice choice(grid.layout, grid.layout->block_size);
+    initialize_log({.rank = comm.rank(), .level = LogLevel::debug});
+    ::testing::internal::CaptureStdout();
+    choice(grid.graph, nullptr);
+    choice.factors_faster_than(iterations);
+    const std::string log = ::testing::internal::GetCapturedStdout();
+    initialize_log({.rank = comm.rank()});
+    const auto has = [&](const char* text) { return comm.any(log.find(text) != std::string::npos); };
+    EXPECT_TRUE(has("at least=")) << "not weighed at all";
+    return has(" all=");
+  };
+  EXPECT_FALSE(dissects({44, 44, 44}, 20));
+  // Here the bound leaves it open whether factors would have been faster.
+  EXPECT_TRUE(dissects({35, 35, 35}, 5000));
+  EXPECT_TRUE(dissects({1500, 3, 3}, 20));
 }
 
 TEST(MethodChoice, IsDirectForSlenderBodies) {
