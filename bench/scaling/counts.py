@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Scaling in counts: iterations, floating-point operations, messages, bytes, collectives and memory of a rank.
+"""Scaling in counts: iterations, floating-point operations, messages, bytes, collectives, memory and work of a rank.
 
     bench/scaling/counts.py --recoil build/release/recoil --messages build/ci/bench/support/libbench_messages.so \\
         --ranks 1 2 4 8 16 32 64 --json counts.json
@@ -11,8 +11,12 @@ the length grows with the ranks, `--unknowns` on each; in strong rows all ranks 
 Everything that enters MPI, from PETSc too, is counted where it does (`bench/support`); floating-point operations are those PETSc counts
 (its log), which has all of linear algebra and nothing of assembly. Figures are of the rank that has most. Figures of a step are those of a run of
 `--steps` steps less those of a run of half as many, over the difference; what is left of the shorter run belongs to the start: reading,
-distribution, the first hierarchy. Counts do not mind if there are fewer cores than ranks; seconds would say nothing.
+distribution, the first hierarchy. Counts do not mind if there are fewer cores than ranks; seconds of a clock would say nothing.
 `model.py` makes seconds of them.
+
+Processor seconds outside of MPI do say something: they are a rank's share of the work, without waiting. Seconds an unknown of the row of one rank over ranks x
+seconds an unknown of the rank with most bound the efficiency that as many cores could reach, weak and strong, since messages and waiting only add to them.
+They contain the kernel's time for pages that are touched first, most of it in the start, and what ranks on one core take from each other's caches.
 """
 import argparse
 import json
@@ -26,7 +30,7 @@ import boxes
 
 RADIUS, YOUNG, DENSITY = 0.01, 1e7, 1000
 SENT = ("messages", "bytes", "collectives", "gathered_bytes")
-COUNTS = ("newton_iterations", "linear_iterations", "hierarchies", "solve_flops", "set_up_flops") + SENT
+COUNTS = ("newton_iterations", "linear_iterations", "hierarchies", "solve_flops", "set_up_flops", "computing_s") + SENT
 
 
 def critical_step():
@@ -90,7 +94,7 @@ def run(options, ranks, scene):
         boxes.run(command, PETSC_OPTIONS=f"-log_view :{folder}/log.txt")
         summary = json.loads((folder / "run" / "summary.json").read_text())
         sent = [json.loads((folder / f"{rank}.json").read_text()) for rank in range(ranks)]
-        for name in SENT:
+        for name in SENT + ("computing_s",):
             summary[name] = max(counts[name] for counts in sent)
         return summary | logged(folder / "log.txt")
 
@@ -113,9 +117,17 @@ def measure(options, problem, kind, ranks):
     return row
 
 
+def bound(rows, row, part):
+    """Of the efficiency of a row's start or step, by the row of one rank; None without such a row."""
+    def work(row):
+        return row["ranks"] * row[part]["computing_s"] / row["unknowns"]
+    alone = [other for other in rows if other["ranks"] == 1 and other["problem"] == row["problem"] and other["kind"] == row["kind"]]
+    return work(alone[0]) / work(row) if alone and work(row) > 0 else None
+
+
 def print_table(rows):
     columns = ("", "", "ranks", "unknowns", "Newton", "CG", "Mflop of solves", "of set-ups", "messages", "kB", "collectives", "kB gathered",
-               "messages of the start", "kB", "peak MB", "mean MB")
+               "messages of the start", "kB", "peak MB", "mean MB", "s computed in the start", "bound of efficiency", "in a step", "bound of efficiency")
     print("| " + " | ".join(columns) + " |")
     print("|---" * len(columns) + "|")
     for row in rows:
@@ -123,7 +135,9 @@ def print_table(rows):
         print(f"| {row['problem']} | {row['kind']} | {row['ranks']} | {row['unknowns']} | {step['newton_iterations']:g} | {step['linear_iterations']:g} "
               f"| {step['solve_flops'] / 1e6:.0f} | {step['set_up_flops'] / 1e6:.0f} | {step['messages']:.0f} | {step['bytes'] / 1e3:.0f} "
               f"| {step['collectives']:.0f} | {step['gathered_bytes'] / 1e3:.1f} | {start['messages']:.0f} | {start['bytes'] / 1e3:.0f} "
-              f"| {row['peak_mb']:.0f} | {row['mean_peak_mb']:.0f} |")
+              f"| {row['peak_mb']:.0f} | {row['mean_peak_mb']:.0f} "
+              + "".join(f"| {row[part]['computing_s']:.3f} | {'' if row[part]['bound'] is None else format(row[part]['bound'], '.2f')} "
+                        for part in ("start", "step")) + "|")
 
 
 def main():
@@ -138,7 +152,8 @@ def main():
     parser.add_argument("--steps", type=int, default=4, help="of the longer of the two runs; even")
     parser.add_argument("--share", type=float, default=100, help="time step of bars over the critical one")
     parser.add_argument("--petsc", default="-recoil_pc_type gamg", help="handed to recoil; multigrid on one rank, too, by default")
-    parser.add_argument("--mpirun", default="mpirun --oversubscribe --bind-to none")
+    parser.add_argument("--mpirun", default="mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1",
+                        help="ranks that wait should leave the core to others")
     parser.add_argument("--scratch", help="folder for the runs")
     parser.add_argument("--json", type=pathlib.Path, help="file for all figures")
     options = parser.parse_args()
@@ -153,6 +168,8 @@ def main():
         for kind in options.kinds:
             for ranks in options.ranks:
                 rows.append(measure(options, problem, kind, ranks))
+                for part in ("start", "step"):
+                    rows[-1][part]["bound"] = bound(rows, rows[-1], part)
                 print(".", end="", flush=True, file=sys.stderr)
                 if options.json:
                     options.json.write_text(json.dumps(rows, indent=1) + "\n")

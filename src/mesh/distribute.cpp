@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <array>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <Eigen/Geometry>
 #include <petscdmplex.h>
 
+#include "mesh/halve_shared.hpp"
 #include "mesh/local_share.hpp"
 #include "mesh/partition.hpp"
 #include "recoil/base/error.hpp"
@@ -16,13 +19,15 @@ namespace recoil::mesh {
 
 namespace {
 
-/// One rank's cells and vertices after distribution with one layer of ghost cells, in input ids.
+/// One rank's cells and vertices after distribution with one layer of ghost cells, in input ids. Vertices
+/// have owners of their own, not those of DMPlex, where the highest rank gets all that it shares.
 struct PlexPart {
   std::vector<GlobalIndex> cell_ids;
   std::vector<int> cell_owner;
   std::vector<GlobalIndex> cell_vertices; ///< (num cells, dim + 1) input vertex ids
   std::vector<GlobalIndex> vertex_ids;
   std::vector<int> vertex_owner;
+  std::vector<VertexData> vertices;
 };
 
 using DmHandle = UniqueHandle<linalg::PetscTraits<DM, DMDestroy>>;
@@ -86,10 +91,8 @@ PlexPart read_part(const parallel::Communicator& comm, DM plex, const std::vecto
   for (PetscInt i = 0; i < num_leaves; ++i) owner[leaves != nullptr ? leaves[i] : i] = roots[i].rank;
 
   PlexPart part;
-  for (PetscInt vertex = vertices_begin; vertex < vertices_end; ++vertex) {
+  for (PetscInt vertex = vertices_begin; vertex < vertices_end; ++vertex)
     part.vertex_ids.push_back(input_ids[vertex]);
-    part.vertex_owner.push_back(owner[vertex]);
-  }
   for (PetscInt cell = cells_begin; cell < cells_end; ++cell) {
     part.cell_ids.push_back(input_ids[cell]);
     part.cell_owner.push_back(owner[cell]);
@@ -148,6 +151,54 @@ std::vector<int> parts_on_root(const parallel::Communicator& comm, const Simplex
   return parts;
 }
 
+void fetch_vertices(const parallel::Communicator& comm, const SimplexMesh& mesh, PlexPart& part) {
+  part.vertices = fetch_from_root(comm, part.vertex_ids, [&](std::size_t id) {
+    const Eigen::Vector3d& position = mesh.vertices[id];
+    return VertexData{{position.x(), position.y(), position.z()}, mesh.vertex_point_id[id]};
+  });
+}
+
+/// Owners of the vertices of own cells; those of others are asked from the owner of a cell that has them.
+template <int dim>
+void find_owners(const parallel::Communicator& comm, GlobalIndex num_vertices, PlexPart& part) {
+  part.vertex_owner.assign(part.vertex_ids.size(), 0);
+  if (comm.size() == 1) return;
+  std::unordered_map<GlobalIndex, int> rank_of; // of a cell that has the vertex, an own one if there is
+  for (std::size_t k = 0; k < part.cell_vertices.size(); ++k) {
+    int& rank = rank_of.try_emplace(part.cell_vertices[k], -1).first->second;
+    if (rank != comm.rank()) rank = part.cell_owner[k / (dim + 1)];
+  }
+  struct Ghost {
+    GlobalIndex id;
+    int rank;
+  };
+  std::vector<Ghost> ghosts;
+  std::vector<std::size_t> own, ghost_places;
+  for (std::size_t i = 0; i < part.vertex_ids.size(); ++i) {
+    const auto found = rank_of.find(part.vertex_ids[i]);
+    if (found == rank_of.end()) continue; // a vertex without cells
+    if (found->second == comm.rank()) {
+      own.push_back(i);
+    } else {
+      ghosts.push_back({found->first, found->second});
+      ghost_places.push_back(i);
+    }
+  }
+  std::ranges::sort(own, {}, [&](std::size_t i) { return part.vertex_ids[i]; });
+  std::vector<GlobalIndex> ids;
+  std::vector<std::array<double, 3>> positions;
+  for (const std::size_t i : own) {
+    ids.push_back(part.vertex_ids[i]);
+    positions.push_back(part.vertices[i].position);
+  }
+  const std::vector<int> owners = halve_shared_vertices(comm, num_vertices, ids, positions);
+  const std::vector<int> owners_of_ghosts = parallel::ask_owners(
+      comm, ghosts, [](const Ghost& ghost) { return ghost.rank; },
+      [&](const Ghost& ghost, int) { return owners[std::ranges::lower_bound(ids, ghost.id) - ids.begin()]; });
+  for (std::size_t k = 0; k < own.size(); ++k) part.vertex_owner[own[k]] = owners[k];
+  for (std::size_t k = 0; k < ghosts.size(); ++k) part.vertex_owner[ghost_places[k]] = owners_of_ghosts[k];
+}
+
 /// Ghost cells without an owned vertex contribute to no owned row.
 template <int dim>
 void drop_needless_cells(const parallel::Communicator& comm, PlexPart& part) {
@@ -168,6 +219,7 @@ void drop_needless_cells(const parallel::Communicator& comm, PlexPart& part) {
     if (used.contains(part.vertex_ids[i])) {
       kept.vertex_ids.push_back(part.vertex_ids[i]);
       kept.vertex_owner.push_back(part.vertex_owner[i]);
+      kept.vertices.push_back(part.vertices[i]);
     }
   part = std::move(kept);
 }
@@ -186,10 +238,6 @@ void set_bounding_box(const parallel::Communicator& comm, const SimplexMesh& mes
 
 LocalShare fetch_share(const parallel::Communicator& comm, const SimplexMesh& mesh, PlexPart&& part) {
   LocalShare share;
-  share.vertices = fetch_from_root(comm, part.vertex_ids, [&](std::size_t id) {
-    const Eigen::Vector3d& position = mesh.vertices[id];
-    return VertexData{{position.x(), position.y(), position.z()}, mesh.vertex_point_id[id]};
-  });
   share.cells = fetch_from_root(comm, part.cell_ids, [&](std::size_t id) {
     return CellData{mesh.cells[id], mesh.facet_ids[id], mesh.cell_body[id], mesh.cell_volume_id[id],
                     mesh.cell_source[id]};
@@ -198,6 +246,7 @@ LocalShare fetch_share(const parallel::Communicator& comm, const SimplexMesh& me
   share.cell_owner = std::move(part.cell_owner);
   share.vertex_ids = std::move(part.vertex_ids);
   share.vertex_owner = std::move(part.vertex_owner);
+  share.vertices = std::move(part.vertices);
   return share;
 }
 
@@ -220,6 +269,8 @@ DistributedMesh<dim> distribute(const parallel::Communicator& comm, const Simple
   SimplexMesh topology;
   topology.dim = dim;
   PlexPart part = distribute_with_plex(comm, root ? mesh : topology, parts_on_root(comm, mesh, options));
+  fetch_vertices(comm, mesh, part);
+  find_owners<dim>(comm, result.num_vertices_global, part);
   drop_needless_cells<dim>(comm, part);
   add_share(fetch_share(comm, mesh, std::move(part)), result);
   return result;

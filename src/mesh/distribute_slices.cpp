@@ -3,11 +3,11 @@
 
 #include <Eigen/Geometry>
 
+#include "mesh/halve_shared.hpp"
 #include "mesh/local_share.hpp"
-#include "mesh/meet_keys.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/sliced_mesh.hpp"
-#include "recoil/parallel/ask_owners.hpp"
+#include "recoil/parallel/exchange.hpp"
 
 namespace recoil::mesh {
 
@@ -79,18 +79,16 @@ std::vector<SentVertex> unite_vertices(const std::vector<std::vector<SentVertex>
   return vertices;
 }
 
-/// A vertex belongs to the highest of the ranks whose cells have it, as DMPlex has it. @param vertices
-/// ascending
+/// @param vertices of the cells of this rank, ascending
 void find_owners(const parallel::Communicator& comm, GlobalIndex num_vertices,
                  std::vector<SentVertex>& vertices) {
-  const Blocks blocks{num_vertices, comm.size()};
-  const std::int64_t first = blocks.begin(comm.rank());
-  std::vector<std::int32_t> owner(blocks.begin(comm.rank() + 1) - first, -1), ids;
-  for (const SentVertex& vertex : vertices) ids.push_back(vertex.id);
-  const std::vector<std::int32_t> owners = parallel::ask_owners(
-      comm, ids, [&](std::int32_t id) { return blocks.of(id); },
-      [&](std::int32_t id, int) { return owner[id - first]; },
-      [&](std::int32_t id, int rank) { owner[id - first] = rank; });
+  std::vector<GlobalIndex> ids;
+  std::vector<std::array<double, 3>> positions;
+  for (const SentVertex& vertex : vertices) {
+    ids.push_back(vertex.id);
+    positions.push_back(vertex.data.position);
+  }
+  const std::vector<int> owners = halve_shared_vertices(comm, num_vertices, ids, positions);
   for (std::size_t i = 0; i < owners.size(); ++i) vertices[i].owner = owners[i];
 }
 

@@ -101,6 +101,39 @@ TEST(Distribute, BalancesWeightedBodies) {
   EXPECT_LT(comm.max(work), 1.2 * comm.sum(work) / comm.size());
 }
 
+// Whoever owns a vertex has the work of all cells around it.
+template <int dim>
+void expect_halves(int n) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const DistributedMesh<dim> mesh = distributed_box<dim>(comm, n, 1, true);
+  std::vector<GlobalIndex> own; // vertices of own cells, with their owners and this rank
+  std::set<LocalIndex> of_own_cells;
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
+    for (const LocalIndex vertex : mesh.cells[static_cast<std::size_t>(cell)]) of_own_cells.insert(vertex);
+  for (const LocalIndex v : of_own_cells) {
+    const auto vertex = static_cast<std::size_t>(v);
+    own.insert(own.end(), {mesh.vertex_ids[vertex], mesh.vertex_owner[vertex], comm.rank()});
+  }
+  const auto all = comm.all_gather_parts(own);
+  std::map<GlobalIndex, std::set<GlobalIndex>> sharers, owners;
+  for (std::size_t k = 0; k + 2 < all.size(); k += 3) {
+    owners[all[k]].insert(all[k + 1]);
+    sharers[all[k]].insert(all[k + 2]);
+  }
+  std::map<std::set<GlobalIndex>, GlobalIndex> low_minus_high;
+  for (const auto& [id, ranks] : sharers) {
+    ASSERT_EQ(owners[id].size(), 1U) << "all ranks name the same owner";
+    const GlobalIndex owner = *owners[id].begin();
+    EXPECT_TRUE(ranks.contains(owner)) << "the owner has a cell with the vertex";
+    if (ranks.size() == 2) low_minus_high[ranks] += owner == *ranks.begin() ? 1 : -1;
+  }
+  EXPECT_EQ(low_minus_high.empty(), comm.size() == 1);
+  for (const auto& [ranks, difference] : low_minus_high) EXPECT_LE(std::abs(difference), 1);
+}
+
+TEST(Distribute, HalvesWhatTwoRanksShare2D) { expect_halves<2>(12); }
+TEST(Distribute, HalvesWhatTwoRanksShare3D) { expect_halves<3>(6); }
+
 // Bodies in a row that the dual graph does not connect, in an order that says nothing about where they lie.
 TEST(Distribute, KeepsNeighbouringBodiesTogether) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
