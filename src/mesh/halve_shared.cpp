@@ -60,7 +60,7 @@ std::vector<int> halve_shared_vertices(const parallel::Communicator& comm, Globa
     std::ranges::sort(vertices, {}, [&](std::size_t v) { return std::tuple(positions[v][axis], ids[v]); });
     const int low = std::min(comm.rank(), other), high = std::max(comm.rank(), other);
     for (std::size_t k = 0; k < vertices.size(); ++k)
-      owner[vertices[k]] = 2 * k < vertices.size() ? low : high;
+      owner[vertices[k]] = 2 * k < vertices.size() ? high : low;
   }
   return owner;
 }

@@ -8,7 +8,7 @@
 namespace recoil::mesh {
 
 /// The rank that owns each vertex of the cells of this rank, one of those whose cells have it. What exactly
-/// two ranks have in common is halved in the middle of its longest extent, the low side to the lower rank;
+/// two ranks have in common is halved in the middle of its longest extent, the low side to the higher rank;
 /// vertices of more go around by their ids. Owners compute all cells around their vertices, so that ranks
 /// with as many cells have even work only if they own as many of the vertices that they share, and pieces
 /// keep halos thin. Collective.
