@@ -1,6 +1,7 @@
 #include "linalg/block_triple_product.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 
@@ -428,6 +429,7 @@ PetscErrorCode BlockTripleProduct::fill_by(Mat A, Mat P, Mat product) {
     blocks = multiply<height, width>({A_own.get(), A_other.get(), P_own.get(), P_other.get()});
   }
   add_blocks_of_others<width>(blocks);
+  clear_rounding<width>(blocks);
   return write<width>(blocks, product);
 }
 
@@ -506,6 +508,29 @@ void BlockTripleProduct::add_blocks_of_others(std::vector<double>& blocks) const
     for (std::size_t k = 0; k < received_[rank].size(); ++k)
       for (std::ptrdiff_t i = 0; i < size; ++i)
         blocks[size * received_[rank][k] + i] += incoming[rank][size * k + i];
+}
+
+/// Aggregates of fewer unknowns than modes have columns in P that are zero but for rounding. What these leave
+/// on the diagonal of C becomes zero, where Jacobi's smoother takes one; its inverse would be beyond all
+/// else.
+template <int width>
+void BlockTripleProduct::clear_rounding(std::vector<double>& blocks) const {
+  constexpr double negligible = 1e-24; // of rounding squared there are 1e-28 to 1e-32
+  std::vector<double*> diagonal;
+  double most = 0;
+  for (PetscInt row = 0; row < num_own_; ++row) {
+    const std::span<const PetscInt> columns = product_.row(row);
+    const auto found = std::ranges::lower_bound(columns, row);
+    if (found == columns.end() || *found != row) continue;
+    const std::ptrdiff_t place = product_.starts[row] + (found - columns.begin());
+    for (int i = 0; i < width; ++i) {
+      diagonal.push_back(&blocks[width * width * place + (width + 1) * i]);
+      most = std::max(most, std::abs(*diagonal.back()));
+    }
+  }
+  most = comm_.max(most);
+  for (double* entry : diagonal)
+    if (std::abs(*entry) <= negligible * most) *entry = 0;
 }
 
 /// The own rows into the arrays of PETSc's matrix.

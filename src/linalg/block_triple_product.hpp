@@ -70,6 +70,8 @@ private:
   template <int width>
   void add_blocks_of_others(std::vector<double>& blocks) const;
   template <int width>
+  void clear_rounding(std::vector<double>& blocks) const;
+  template <int width>
   PetscErrorCode write(std::span<const double> blocks, Mat product) const;
 
   parallel::Communicator comm_;
