@@ -147,6 +147,33 @@ TEST_P(BlockTripleProductTest, LeavesBlocksWithHolesToPetsc) {
   EXPECT_FALSE(BlockTripleProduct::make(A.get(), P.get()));
 }
 
+// As of an aggregate with fewer unknowns than modes: a hierarchy with the inverse of such an entry in its
+// smoother is not positive definite.
+TEST_P(BlockTripleProductTest, LeavesNoRoundingOnTheDiagonal) {
+  const MatHandle A = fine(0.7), P = interpolation(0.3);
+  linalg::VecHandle scales, diagonal;
+  RECOIL_PETSC(MatCreateVecs(P.get(), scales.put(), nullptr));
+  RECOIL_PETSC(VecSet(scales.get(), 1));
+  if (comm.rank() == 0) RECOIL_PETSC(VecSetValue(scales.get(), 0, 1e-15, INSERT_VALUES));
+  RECOIL_PETSC(VecAssemblyBegin(scales.get()));
+  RECOIL_PETSC(VecAssemblyEnd(scales.get()));
+  RECOIL_PETSC(MatDiagonalScale(P.get(), nullptr, scales.get()));
+  const auto product = BlockTripleProduct::make(A.get(), P.get());
+  ASSERT_TRUE(product);
+  const MatHandle C = create_product(*product);
+  ASSERT_EQ(product->fill(A.get(), P.get(), C.get()), 0);
+
+  RECOIL_PETSC(MatCreateVecs(C.get(), diagonal.put(), nullptr));
+  RECOIL_PETSC(MatGetDiagonal(C.get(), diagonal.get()));
+  const PetscScalar* values = nullptr;
+  RECOIL_PETSC(VecGetArrayRead(diagonal.get(), &values));
+  if (comm.rank() == 0) {
+    EXPECT_EQ(values[0], 0);
+    EXPECT_NE(values[1], 0);
+  }
+  RECOIL_PETSC(VecRestoreArrayRead(diagonal.get(), &values));
+}
+
 INSTANTIATE_TEST_SUITE_P(Blocks, BlockTripleProductTest,
                          ::testing::Values(Sizes{2, 2}, Sizes{2, 3}, Sizes{3, 3}, Sizes{3, 6}, Sizes{6, 6}),
                          [](const auto& info) {
