@@ -11,8 +11,7 @@ the length grows with the ranks, `--unknowns` on each; in strong rows all ranks 
 Everything that enters MPI, from PETSc too, is counted where it does (`bench/support`); floating-point operations are those PETSc counts
 (its log), which has all of linear algebra and nothing of assembly. Figures are of the rank that has most. Figures of a step are those of a run of
 `--steps` steps less those of a run of half as many, over the difference; what is left of the shorter run belongs to the start: reading,
-distribution, the first hierarchy. Counts do not mind if there are fewer cores than ranks; seconds of a clock would say nothing.
-`model.py` makes seconds of them.
+distribution, the first hierarchy. Counts do not depend on the number of cores, as seconds of a clock do; `model.py` estimates seconds from them.
 
 Processor seconds outside of MPI do say something: they are a rank's share of the work, without waiting. Seconds an unknown of the row of one rank over ranks x
 seconds an unknown of the rank with most bound the efficiency that as many cores could reach, weak and strong, since messages and waiting only add to them.
@@ -168,12 +167,15 @@ def main():
         for kind in options.kinds:
             for ranks in options.ranks:
                 rows.append(measure(options, problem, kind, ranks))
-                for part in ("start", "step"):
-                    rows[-1][part]["bound"] = bound(rows, rows[-1], part)
                 print(".", end="", flush=True, file=sys.stderr)
                 if options.json:
                     options.json.write_text(json.dumps(rows, indent=1) + "\n")
     print(file=sys.stderr)
+    for row in rows:
+        for part in ("start", "step"):
+            row[part]["bound"] = bound(rows, row, part)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
     print_table(rows)
 
 

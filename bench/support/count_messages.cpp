@@ -45,15 +45,15 @@ int num_ranks(MPI_Comm comm) {
 }
 
 // What is counted of a call beside its time, from its arguments.
-constexpr auto nothing = [](const auto&...) {};
+constexpr auto count_nothing = [](const auto&...) {};
 constexpr auto message = [](const void*, int count, MPI_Datatype type, const auto&...) {
   count_message(count, type);
 };
-constexpr auto start = [](MPI_Request* request) { count_start(*request); };
-constexpr auto start_all = [](int count, MPI_Request* requests) {
+constexpr auto count_one_start = [](MPI_Request* request) { count_start(*request); };
+constexpr auto count_all_starts = [](int count, MPI_Request* requests) {
   for (int i = 0; i < count; ++i) count_start(requests[i]);
 };
-constexpr auto forget = [](MPI_Request* request) { persistent_sends.erase(*request); };
+constexpr auto forget_request = [](MPI_Request* request) { persistent_sends.erase(*request); };
 constexpr auto collective = [](const auto&...) { ++counted.collectives; };
 constexpr auto gather = [](const void*, int, MPI_Datatype, void*, int count, MPI_Datatype type, MPI_Comm comm,
                            const auto&...) {
@@ -73,24 +73,44 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-double seconds_within = 0;
-int depth = 0; // functions that MPI calls, as those that delete attributes, call MPI again
-
-struct Within {
-  double begin = depth++ == 0 ? processor_seconds() : 0;
-  Within() = default;
-  Within(const Within&) = delete;
-  Within& operator=(const Within&) = delete;
-  ~Within() {
-    if (--depth == 0) seconds_within += processor_seconds() - begin;
+/// Polls, by the parameter that says whether anything was found.
+template <int found>
+struct Poll {
+  template <class... Arguments>
+  static bool is_in_vain(const Arguments&... arguments) {
+    return *std::get<found>(std::tie(arguments...)) == 0;
   }
 };
 
+/// Seconds within MPI. Those between a poll in vain and the next call are within, too: of loops that wait by
+/// polling, half would pass for work otherwise.
+class TimeInMpi {
+public:
+  void enter() {
+    if (depth_++ == 0 && !is_waiting_) begin_ = processor_seconds();
+  }
+  void leave(bool is_waiting) {
+    if (--depth_ > 0) return;
+    is_waiting_ = is_waiting;
+    if (!is_waiting) sum_ += processor_seconds() - begin_;
+  }
+  double sum() const { return sum_; }
+
+private:
+  double sum_ = 0, begin_ = 0;
+  int depth_ = 0; ///< functions that MPI calls, as those that delete attributes, call MPI again
+  bool is_waiting_ = false;
+} time_in_mpi;
+
 template <class Count, class... Parameters>
-int instead(int (*function)(Parameters...), Count count, std::type_identity_t<Parameters>... arguments) {
-  const Within within;
-  count(arguments...);
-  return function(arguments...);
+int timed_call(int (*function)(Parameters...), Count count, std::type_identity_t<Parameters>... arguments) {
+  time_in_mpi.enter();
+  bool is_waiting = false;
+  if constexpr (std::is_invocable_v<Count, Parameters...>) count(arguments...);
+  const int error = function(arguments...);
+  if constexpr (!std::is_invocable_v<Count, Parameters...>) is_waiting = Count::is_in_vain(arguments...);
+  time_in_mpi.leave(is_waiting);
+  return error;
 }
 
 template <class Function>
@@ -108,7 +128,7 @@ namespace recoil::bench {
 
 Messages messages_sent() { return counted; }
 
-double computing_seconds() { return processor_seconds() - seconds_within; }
+double computing_seconds() { return processor_seconds() - time_in_mpi.sum(); }
 
 } // namespace recoil::bench
 
@@ -138,7 +158,9 @@ double computing_seconds() { return processor_seconds() - seconds_within; }
 #define RECOIL_ARGUMENTS_11 RECOIL_ARGUMENTS_10, l
 #define RECOIL_ARGUMENTS_12 RECOIL_ARGUMENTS_11, m
 #define RECOIL_INSTEAD_OF(name, number, count)                                                               \
-  int name(RECOIL_PARAMETERS_##number(P##name)) { return instead(P##name, count, RECOIL_ARGUMENTS_##number); }
+  int name(RECOIL_PARAMETERS_##number(P##name)) {                                                            \
+    return timed_call(P##name, count, RECOIL_ARGUMENTS_##number);                                            \
+  }
 
 extern "C" {
 
@@ -150,30 +172,30 @@ RECOIL_INSTEAD_OF(MPI_Isend, 7, message)
 RECOIL_INSTEAD_OF(MPI_Issend, 7, message)
 RECOIL_INSTEAD_OF(MPI_Irsend, 7, message)
 RECOIL_INSTEAD_OF(MPI_Ibsend, 7, message)
-RECOIL_INSTEAD_OF(MPI_Recv, 7, nothing)
-RECOIL_INSTEAD_OF(MPI_Irecv, 7, nothing)
-RECOIL_INSTEAD_OF(MPI_Mrecv, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_Imrecv, 5, nothing)
+RECOIL_INSTEAD_OF(MPI_Recv, 7, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Irecv, 7, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Mrecv, 5, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Imrecv, 5, count_nothing)
 RECOIL_INSTEAD_OF(MPI_Sendrecv, 12, message)
-RECOIL_INSTEAD_OF(MPI_Sendrecv_replace, 9, nothing)
-RECOIL_INSTEAD_OF(MPI_Probe, 4, nothing)
-RECOIL_INSTEAD_OF(MPI_Iprobe, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_Mprobe, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_Improbe, 6, nothing)
+RECOIL_INSTEAD_OF(MPI_Sendrecv_replace, 9, message)
+RECOIL_INSTEAD_OF(MPI_Probe, 4, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Iprobe, 5, Poll<3>())
+RECOIL_INSTEAD_OF(MPI_Mprobe, 5, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Improbe, 6, Poll<3>())
 
-RECOIL_INSTEAD_OF(MPI_Start, 1, start)
-RECOIL_INSTEAD_OF(MPI_Startall, 2, start_all)
-RECOIL_INSTEAD_OF(MPI_Request_free, 1, forget)
+RECOIL_INSTEAD_OF(MPI_Start, 1, count_one_start)
+RECOIL_INSTEAD_OF(MPI_Startall, 2, count_all_starts)
+RECOIL_INSTEAD_OF(MPI_Request_free, 1, forget_request)
 
-RECOIL_INSTEAD_OF(MPI_Wait, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_Waitall, 3, nothing)
-RECOIL_INSTEAD_OF(MPI_Waitany, 4, nothing)
-RECOIL_INSTEAD_OF(MPI_Waitsome, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_Test, 3, nothing)
-RECOIL_INSTEAD_OF(MPI_Testall, 4, nothing)
-RECOIL_INSTEAD_OF(MPI_Testany, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_Testsome, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_Cancel, 1, nothing)
+RECOIL_INSTEAD_OF(MPI_Wait, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Waitall, 3, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Waitany, 4, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Waitsome, 5, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Test, 3, Poll<1>())
+RECOIL_INSTEAD_OF(MPI_Testall, 4, Poll<2>())
+RECOIL_INSTEAD_OF(MPI_Testany, 5, Poll<3>())
+RECOIL_INSTEAD_OF(MPI_Testsome, 5, Poll<2>())
+RECOIL_INSTEAD_OF(MPI_Cancel, 1, count_nothing)
 
 RECOIL_INSTEAD_OF(MPI_Barrier, 1, collective)
 RECOIL_INSTEAD_OF(MPI_Ibarrier, 2, collective)
@@ -212,45 +234,45 @@ RECOIL_INSTEAD_OF(MPI_Iallgather, 8, gather)
 RECOIL_INSTEAD_OF(MPI_Allgatherv, 8, gather_parts)
 RECOIL_INSTEAD_OF(MPI_Iallgatherv, 9, gather_parts)
 
-RECOIL_INSTEAD_OF(MPI_Init, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_Init_thread, 4, nothing)
-RECOIL_INSTEAD_OF(MPI_Comm_create, 3, nothing)
-RECOIL_INSTEAD_OF(MPI_Comm_dup, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_Comm_free, 1, nothing)
-RECOIL_INSTEAD_OF(MPI_Comm_split, 4, nothing)
-RECOIL_INSTEAD_OF(MPI_Comm_split_type, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_Cart_create, 6, nothing)
-RECOIL_INSTEAD_OF(MPI_Cart_sub, 3, nothing)
-RECOIL_INSTEAD_OF(MPI_Dist_graph_create_adjacent, 10, nothing)
+RECOIL_INSTEAD_OF(MPI_Init, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Init_thread, 4, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Comm_create, 3, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Comm_dup, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Comm_free, 1, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Comm_split, 4, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Comm_split_type, 5, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Cart_create, 6, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Cart_sub, 3, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Dist_graph_create_adjacent, 10, count_nothing)
 
-RECOIL_INSTEAD_OF(MPI_Win_allocate_shared, 6, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_create, 6, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_free, 1, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_fence, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_post, 3, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_start, 3, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_complete, 1, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_wait, 1, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_test, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_lock, 4, nothing)
-RECOIL_INSTEAD_OF(MPI_Win_unlock, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_Get, 8, nothing)
-RECOIL_INSTEAD_OF(MPI_Rget, 9, nothing)
-RECOIL_INSTEAD_OF(MPI_Put, 8, nothing)
-RECOIL_INSTEAD_OF(MPI_Accumulate, 9, nothing)
-RECOIL_INSTEAD_OF(MPI_Get_accumulate, 12, nothing)
-RECOIL_INSTEAD_OF(MPI_Fetch_and_op, 7, nothing)
+RECOIL_INSTEAD_OF(MPI_Win_allocate_shared, 6, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_create, 6, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_free, 1, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_fence, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_post, 3, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_start, 3, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_complete, 1, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_wait, 1, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_test, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_lock, 4, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Win_unlock, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Get, 8, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Rget, 9, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Put, 8, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Accumulate, 9, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Get_accumulate, 12, count_nothing)
+RECOIL_INSTEAD_OF(MPI_Fetch_and_op, 7, count_nothing)
 
-RECOIL_INSTEAD_OF(MPI_File_open, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_File_close, 1, nothing)
-RECOIL_INSTEAD_OF(MPI_File_sync, 1, nothing)
-RECOIL_INSTEAD_OF(MPI_File_set_size, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_File_set_view, 6, nothing)
-RECOIL_INSTEAD_OF(MPI_File_set_atomicity, 2, nothing)
-RECOIL_INSTEAD_OF(MPI_File_read_all, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_File_write_all, 5, nothing)
-RECOIL_INSTEAD_OF(MPI_File_read_at_all, 6, nothing)
-RECOIL_INSTEAD_OF(MPI_File_write_at_all, 6, nothing)
+RECOIL_INSTEAD_OF(MPI_File_open, 5, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_close, 1, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_sync, 1, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_set_size, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_set_view, 6, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_set_atomicity, 2, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_read_all, 5, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_write_all, 5, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_read_at_all, 6, count_nothing)
+RECOIL_INSTEAD_OF(MPI_File_write_at_all, 6, count_nothing)
 
 // Known by its request, which is there after the call.
 int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,

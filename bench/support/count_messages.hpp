@@ -2,8 +2,7 @@
 
 #include "recoil/parallel/communicator.hpp"
 
-/// Counters for benches, taken at MPI's profiling interface: whatever a library does is seen, not what it
-/// says about itself.
+/// Counters for benches, taken at MPI's profiling interface: independent of the statistics of libraries.
 namespace recoil::bench {
 
 /// What this rank handed to MPI.
@@ -20,11 +19,12 @@ struct Messages {
 /// All since the start of the program. Not collective.
 Messages messages_sent();
 
-/// Processor seconds of the calling thread since its start, less those within MPI: its share of the work,
-/// without waiting, whatever else runs on the machine. What MPI itself does with messages (copies, sums) is
-/// left out, and so are MPI's calls of MUMPS, which as Fortran's pass this interface by and count as work.
-/// The kernel's time is in it, above all for pages that are touched first: user time alone is told by ticks
-/// on usual kernels, which guess how each call of MPI is to be split. Not collective.
+/// Processor seconds of the calling thread since its start, less those within MPI and in loops that poll it:
+/// its share of the work, without waiting, whatever else runs on the machine. What MPI itself does with
+/// messages (copies, sums) is left out, and so are MPI's calls of MUMPS, which as Fortran's pass this
+/// interface by and count as work. The kernel's time is in it, above all for pages that are touched first:
+/// user time alone is told by ticks on usual kernels, which guess how each call of MPI is to be split. Not
+/// collective.
 double computing_seconds();
 
 /// A counter over all ranks.

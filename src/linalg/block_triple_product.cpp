@@ -1,6 +1,7 @@
 #include "linalg/block_triple_product.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <type_traits>
@@ -33,22 +34,7 @@ bool with_block_sizes(int height, int width, Act act) {
   });
 }
 
-/// The parts of an AIJ matrix, the second one null on one rank.
-struct AijParts {
-  Mat own = nullptr, other = nullptr;
-  const PetscInt* ghost_columns = nullptr;
-};
-
-AijParts aij_parts(Mat matrix) {
-  AijParts parts{matrix};
-  PetscBool parallel = PETSC_FALSE;
-  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATMPIAIJ, &parallel));
-  if (parallel == PETSC_TRUE)
-    RECOIL_PETSC(MatMPIAIJGetSeqAIJ(matrix, &parts.own, &parts.other, &parts.ghost_columns));
-  return parts;
-}
-
-bool is_run(const PetscInt* columns, int width) {
+bool is_whole_block(const PetscInt* columns, int width) {
   return columns[0] % width == 0 && columns[width - 1] == columns[0] + width - 1;
 }
 
@@ -68,7 +54,7 @@ std::optional<BlockPattern> block_pattern(Mat part, int height, int width) {
     for (PetscInt other = row + 1; other < row + height; ++other)
       if (!std::ranges::equal(first, std::span(columns + rows[other], columns + rows[other + 1]))) return {};
     for (std::size_t k = 0; k < first.size(); k += width) {
-      if (!is_run(&first[k], width)) return {};
+      if (!is_whole_block(&first[k], width)) return {};
       pattern.columns.push_back(first[k] / width);
     }
     pattern.starts.push_back(petsc_int(pattern.columns.size()));
@@ -93,7 +79,7 @@ std::optional<BlockRows> block_rows(Mat matrix, int height, int width) {
   RECOIL_PETSC(MatGetSize(parts.other, nullptr, &num_columns));
   if (num_columns % width != 0) return {};
   for (PetscInt k = 0; k < num_columns; k += width) {
-    if (!is_run(parts.ghost_columns + k, width)) return {};
+    if (!is_whole_block(parts.ghost_columns + k, width)) return {};
     rows.ghosts.push_back(parts.ghost_columns[k] / width);
   }
   return rows;
@@ -131,6 +117,13 @@ void sort_nodes(std::vector<GlobalIndex>& nodes) {
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
 }
 
+/// act(row, columns) for the rows of a message of exchange_rows().
+template <class Act>
+void for_rows(std::span<const GlobalIndex> message, Act act) {
+  for (std::size_t k = 0; k < message.size(); k += 2 + message[k + 1])
+    act(message[k], message.subspan(k + 2, message[k + 1]));
+}
+
 /// The values of a SeqAIJ matrix, for reading; those of none are null.
 class ValuesForReading {
 public:
@@ -164,13 +157,13 @@ void for_blocks(const BlockPattern& pattern, const double* values, std::size_t r
         BlockInRows<height, width>(block + width * std::ptrdiff_t{k}, Eigen::OuterStride<>(width * count)));
 }
 
-/// One block row of A P at a time.
+/// One block row of A P.
 template <int height, int width>
-class RowOfProducts {
+class RowOfAP {
 public:
   using Values = Eigen::Matrix<double, height, width, Eigen::RowMajor>;
 
-  explicit RowOfProducts(std::size_t num_columns) : place_(num_columns, none) {}
+  explicit RowOfAP(std::size_t num_columns) : place_(num_columns, none) {}
   void clear() {
     for (const PetscInt column : columns_) place_[column] = none;
     columns_.clear();
@@ -216,18 +209,20 @@ std::unique_ptr<BlockTripleProduct> BlockTripleProduct::make(Mat A, Mat P) {
   MPI_Comm comm = nullptr;
   RECOIL_PETSC(PetscObjectGetComm(reinterpret_cast<PetscObject>(A), &comm));
   std::unique_ptr<BlockTripleProduct> self(new BlockTripleProduct(comm));
-  self->height_ = static_cast<int>(height);
-  self->width_ = static_cast<int>(width);
-  std::optional<BlockRows> of_A = block_rows(A, self->height_, self->height_);
-  std::optional<BlockRows> of_P = block_rows(P, self->height_, self->width_);
+  self->fine_size_ = static_cast<int>(height);
+  self->coarse_size_ = static_cast<int>(width);
+  auto [of_A, of_P] = parallel::collectively(self->comm_, [&] {
+    return std::pair(block_rows(A, self->fine_size_, self->fine_size_),
+                     block_rows(P, self->fine_size_, self->coarse_size_));
+  });
   if (!self->comm_.all(of_A && of_P)) return nullptr;
   self->A_ = std::move(*of_A);
   self->P_ = std::move(*of_P);
   const PetscInt *rows = nullptr, *columns = nullptr;
   RECOIL_PETSC(MatGetOwnershipRanges(P, &rows));
   RECOIL_PETSC(MatGetOwnershipRangesColumn(P, &columns));
-  self->row_ranges_ = ranges_by_blocks(rows, self->comm_.size(), self->height_);
-  self->column_ranges_ = ranges_by_blocks(columns, self->comm_.size(), self->width_);
+  self->row_ranges_ = ranges_by_blocks(rows, self->comm_.size(), self->fine_size_);
+  self->column_ranges_ = ranges_by_blocks(columns, self->comm_.size(), self->coarse_size_);
   const int rank = self->comm_.rank();
   self->num_own_ = petsc_int(self->column_ranges_[rank + 1] - self->column_ranges_[rank]);
   return self;
@@ -249,16 +244,16 @@ GlobalIndex BlockTripleProduct::global_column(PetscInt local) const {
   return local < num_own_ ? column_ranges_[comm_.rank()] + local : ghosts_[local - num_own_];
 }
 
-/// Sets fetched_, with global columns, and wanted_.
+/// Sets fetched_, with global columns, and rows_to_send_.
 void BlockTripleProduct::fetch_rows_of_others() {
   std::vector<std::vector<GlobalIndex>> requests(comm_.size()), answers(comm_.size());
   for (const GlobalIndex node : A_.ghosts) requests[owner_of_row(node)].push_back(node);
   const std::vector<std::vector<GlobalIndex>> asked = parallel::exchange(comm_, requests);
-  wanted_.assign(comm_.size(), {});
+  rows_to_send_.assign(comm_.size(), {});
   for (int rank = 0; rank < comm_.size(); ++rank)
     for (const GlobalIndex node : asked[rank]) {
       const PetscInt row = petsc_int(node - row_ranges_[comm_.rank()]);
-      wanted_[rank].push_back(row);
+      rows_to_send_[rank].push_back(row);
       std::vector<GlobalIndex>& answer = answers[rank];
       answer.push_back(P_.own.count(row) + P_.other.count(row));
       for (const PetscInt column : P_.own.row(row)) answer.push_back(column_ranges_[comm_.rank()] + column);
@@ -283,21 +278,9 @@ void BlockTripleProduct::number_columns() {
   for (PetscInt& column : fetched_.columns) column = local_column(column);
 }
 
-/// Takes further ghosts in.
-void BlockTripleProduct::renumber(const std::vector<GlobalIndex>& more) {
-  std::vector<GlobalIndex> before = ghosts_;
-  ghosts_.insert(ghosts_.end(), more.begin(), more.end());
-  sort_nodes(ghosts_);
-  const auto moved = [&](PetscInt& column) {
-    if (column >= num_own_) column = local_column(before[column - num_own_]);
-  };
-  std::ranges::for_each(P_.other.columns, moved);
-  std::ranges::for_each(fetched_.columns, moved);
-}
-
-/// Columns of the rows of C, ascending, as far as own rows of A bring them about.
-std::vector<std::vector<PetscInt>> BlockTripleProduct::local_rows() const {
-  std::vector<std::vector<PetscInt>> rows(num_own_ + ghosts_.size());
+/// Columns of the rows of C, ascending, to which own rows of A contribute.
+BlockTripleProduct::Rows BlockTripleProduct::local_rows() const {
+  Rows rows(num_own_ + ghosts_.size());
   std::vector<char> seen(rows.size(), 0);
   std::vector<PetscInt> columns, buffer;
   const auto take = [&](std::span<const PetscInt> more) {
@@ -319,9 +302,10 @@ std::vector<std::vector<PetscInt>> BlockTripleProduct::local_rows() const {
   return rows;
 }
 
-/// Adds what other ranks bring about in own rows; sets product_ and received_.
-void BlockTripleProduct::take_rows_of_others(std::vector<std::vector<PetscInt>>& rows) {
-  std::vector<std::vector<GlobalIndex>> outgoing(comm_.size());
+/// What other ranks bring about in own rows of C, by rank: a row, its number of columns, and these, all
+/// global.
+BlockTripleProduct::Messages BlockTripleProduct::exchange_rows(const Rows& rows) const {
+  Messages outgoing(comm_.size());
   for (std::size_t ghost = 0; ghost < ghosts_.size(); ++ghost) {
     const std::vector<PetscInt>& row = rows[num_own_ + ghost];
     if (row.empty()) continue;
@@ -329,47 +313,56 @@ void BlockTripleProduct::take_rows_of_others(std::vector<std::vector<PetscInt>>&
     message.insert(message.end(), {ghosts_[ghost], std::ssize(row)});
     for (const PetscInt column : row) message.push_back(global_column(column));
   }
-  const std::vector<std::vector<GlobalIndex>> incoming = parallel::exchange(comm_, outgoing);
-  const auto for_rows = [&](const std::vector<GlobalIndex>& message, auto act) {
-    for (std::size_t k = 0; k < message.size(); k += 2 + message[k + 1])
-      act(local_column(message[k]), std::span(message).subspan(k + 2, message[k + 1]));
-  };
+  return parallel::exchange(comm_, outgoing);
+}
 
-  std::vector<GlobalIndex> new_ghosts;
+/// Adds the columns of `incoming` to ghosts_, and numbers anew what counts them.
+void BlockTripleProduct::add_ghosts(const Messages& incoming, Rows& rows) {
+  const std::vector<GlobalIndex> before = ghosts_;
   for (const std::vector<GlobalIndex>& message : incoming)
-    for_rows(message, [&](PetscInt, std::span<const GlobalIndex> columns) {
-      std::ranges::copy_if(columns, std::back_inserter(new_ghosts),
+    for_rows(message, [&](GlobalIndex, std::span<const GlobalIndex> columns) {
+      std::ranges::copy_if(columns, std::back_inserter(ghosts_),
                            [&](GlobalIndex column) { return !owns_column(column); });
     });
-  const std::vector<GlobalIndex> before = ghosts_;
-  renumber(new_ghosts);
-  std::vector<std::vector<PetscInt>> moved(num_own_ + ghosts_.size());
+  sort_nodes(ghosts_);
+  const auto renumbered = [&](PetscInt local) {
+    return local < num_own_ ? local : local_column(before[local - num_own_]);
+  };
+  std::ranges::transform(P_.other.columns, P_.other.columns.begin(), renumbered);
+  std::ranges::transform(fetched_.columns, fetched_.columns.begin(), renumbered);
+  Rows moved(num_own_ + ghosts_.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    for (PetscInt& column : rows[k])
-      if (column >= num_own_) column = local_column(before[column - num_own_]);
-    const PetscInt row = petsc_int(k);
-    moved[row < num_own_ ? row : local_column(before[row - num_own_])] = std::move(rows[k]);
+    std::ranges::transform(rows[k], rows[k].begin(), renumbered);
+    moved[renumbered(petsc_int(k))] = std::move(rows[k]);
   }
   rows = std::move(moved);
+}
 
+/// Adds the columns of `incoming` to own rows, and sets product_.
+void BlockTripleProduct::unite_rows(const Messages& incoming, Rows& rows) {
   std::vector<PetscInt> columns, buffer;
   for (const std::vector<GlobalIndex>& message : incoming)
-    for_rows(message, [&](PetscInt row, std::span<const GlobalIndex> global) {
+    for_rows(message, [&](GlobalIndex row, std::span<const GlobalIndex> global) {
       columns.clear();
       for (const GlobalIndex column : global) columns.push_back(local_column(column));
       std::ranges::sort(columns);
-      unite_columns(rows[row], columns, buffer);
+      unite_columns(rows[local_column(row)], columns, buffer);
     });
   for (const std::vector<PetscInt>& row : rows) {
     product_.columns.insert(product_.columns.end(), row.begin(), row.end());
     product_.starts.push_back(petsc_int(product_.columns.size()));
   }
-  received_.assign(comm_.size(), {});
+}
+
+/// Sets places_of_received_.
+void BlockTripleProduct::find_places(const Messages& incoming) {
+  places_of_received_.assign(comm_.size(), {});
   for (int rank = 0; rank < comm_.size(); ++rank)
-    for_rows(incoming[rank], [&](PetscInt row, std::span<const GlobalIndex> global) {
+    for_rows(incoming[rank], [&](GlobalIndex global_row, std::span<const GlobalIndex> global) {
+      const PetscInt row = local_column(global_row);
       const std::span<const PetscInt> present = product_.row(row);
       for (const GlobalIndex column : global)
-        received_[rank].push_back(
+        places_of_received_[rank].push_back(
             product_.starts[row] +
             petsc_int(std::ranges::lower_bound(present, local_column(column)) - present.begin()));
     });
@@ -378,54 +371,67 @@ void BlockTripleProduct::take_rows_of_others(std::vector<std::vector<PetscInt>>&
 PetscErrorCode BlockTripleProduct::create(Mat product) {
   fetch_rows_of_others();
   number_columns();
-  std::vector<std::vector<PetscInt>> rows = local_rows();
-  take_rows_of_others(rows);
+  Rows rows = local_rows();
+  const Messages incoming = exchange_rows(rows);
+  const auto [starts, columns] = parallel::collectively(comm_, [&] {
+    add_ghosts(incoming, rows);
+    unite_rows(incoming, rows);
+    find_places(incoming);
+    return scalar_rows();
+  });
+  const PetscInt size = num_own_ * coarse_size_;
+  PetscCall(MatSetSizes(product, size, size, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(product, MATAIJ));
+  PetscCall(MatSetBlockSizes(product, coarse_size_, coarse_size_));
+  PetscCall(MatSeqAIJSetPreallocationCSR(product, starts.data(), columns.data(), nullptr));
+  return MatMPIAIJSetPreallocationCSR(product, starts.data(), columns.data(), nullptr);
+}
 
+/// Starts and global columns of the own rows of C, entry by entry.
+std::pair<std::vector<PetscInt>, std::vector<PetscInt>> BlockTripleProduct::scalar_rows() const {
   std::vector<PetscInt> starts{0}, columns;
-  columns.reserve(std::size_t(product_.starts[num_own_]) * (width_ * width_));
+  columns.reserve(std::size_t(product_.starts[num_own_]) * (coarse_size_ * coarse_size_));
   std::vector<GlobalIndex> sorted;
   for (PetscInt row = 0; row < num_own_; ++row) {
     sorted.clear();
     for (const PetscInt column : product_.row(row)) sorted.push_back(global_column(column));
     std::ranges::sort(sorted);
-    for (int i = 0; i < width_; ++i) {
+    for (int i = 0; i < coarse_size_; ++i) {
       for (const GlobalIndex column : sorted)
-        for (int j = 0; j < width_; ++j) columns.push_back(petsc_int(width_ * column + j));
+        for (int j = 0; j < coarse_size_; ++j) columns.push_back(petsc_int(coarse_size_ * column + j));
       starts.push_back(petsc_int(columns.size()));
     }
   }
-  const PetscInt size = num_own_ * width_;
-  PetscCall(MatSetSizes(product, size, size, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetType(product, MATAIJ));
-  PetscCall(MatSetBlockSizes(product, width_, width_));
-  PetscCall(MatSeqAIJSetPreallocationCSR(product, starts.data(), columns.data(), nullptr));
-  return MatMPIAIJSetPreallocationCSR(product, starts.data(), columns.data(), nullptr);
+  return {std::move(starts), std::move(columns)};
 }
 
 PetscErrorCode BlockTripleProduct::fill(Mat A, Mat P, Mat product) {
-  const bool fits = has_entries(A, A_, height_ * height_) && has_entries(P, P_, height_ * width_);
-  if (!comm_.all(fits)) return PETSC_ERR_ARG_SIZ;
+  const bool fits =
+      has_entries(A, A_, fine_size_ * fine_size_) && has_entries(P, P_, fine_size_ * coarse_size_);
+  PetscObjectId id = 0;
+  PetscObjectState state = 0;
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(P), &id));
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(P), &state));
+  const bool is_new = id != fetched_id_ || state != fetched_state_;
+  std::array<double, 2> ranks{fits ? 0.0 : 1.0, is_new ? 1.0 : 0.0};
+  comm_.sum(ranks);
+  if (ranks[0] > 0) return PETSC_ERR_ARG_SIZ;
+  fetched_id_ = id;
+  fetched_state_ = state;
   PetscErrorCode code = 0;
-  with_block_sizes(height_, width_, [&]<class Height, class Width>(Height, Width) {
-    code = fill_by<Height::value, Width::value>(A, P, product);
+  with_block_sizes(fine_size_, coarse_size_, [&]<class Height, class Width>(Height, Width) {
+    code = fill_by<Height::value, Width::value>(A, P, ranks[1] > 0, product);
   });
   return code;
 }
 
 template <int height, int width>
-PetscErrorCode BlockTripleProduct::fill_by(Mat A, Mat P, Mat product) {
+PetscErrorCode BlockTripleProduct::fill_by(Mat A, Mat P, bool fetches, Mat product) {
   std::vector<double> blocks;
   {
     const AijParts of_A = aij_parts(A), of_P = aij_parts(P);
     const ValuesForReading A_own(of_A.own), A_other(of_A.other), P_own(of_P.own), P_other(of_P.other);
-    PetscObjectId id = 0;
-    PetscObjectState state = 0;
-    PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(P), &id));
-    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(P), &state));
-    if (id != fetched_id_ || state != fetched_state_)
-      fetched_values_ = fetch_values<height, width>(P_own.get(), P_other.get());
-    fetched_id_ = id;
-    fetched_state_ = state;
+    if (fetches) fetched_values_ = fetch_values<height, width>(P_own.get(), P_other.get());
     blocks = multiply<height, width>({A_own.get(), A_other.get(), P_own.get(), P_other.get()});
   }
   add_blocks_of_others<width>(blocks);
@@ -438,7 +444,7 @@ template <int height, int width>
 std::vector<double> BlockTripleProduct::fetch_values(const double* own, const double* other) const {
   std::vector<std::vector<double>> outgoing(comm_.size());
   for (int rank = 0; rank < comm_.size(); ++rank)
-    for (const PetscInt row : wanted_[rank])
+    for (const PetscInt row : rows_to_send_[rank])
       for (int i = 0; i < height; ++i) {
         const auto append = [&](const BlockPattern& pattern, const double* values) {
           const std::ptrdiff_t length = std::ptrdiff_t{width} * pattern.count(row);
@@ -455,12 +461,12 @@ std::vector<double> BlockTripleProduct::fetch_values(const double* own, const do
   return fetched;
 }
 
-/// The blocks of product_ that own rows of A bring about.
+/// The blocks of product_, as far as own rows of A contribute to them.
 template <int height, int width>
 std::vector<double> BlockTripleProduct::multiply(const Values& values) const {
   using Coarse = Eigen::Matrix<double, width, width, Eigen::RowMajor>;
   std::vector<double> blocks(product_.columns.size() * (width * width), 0.0);
-  RowOfProducts<height, width> products(num_own_ + ghosts_.size());
+  RowOfAP<height, width> products(num_own_ + ghosts_.size());
   double num_products = 0; // of height x height with height x width
   const auto add = [&](PetscInt row, const auto& p) {
     const std::span<const PetscInt> columns = product_.row(row);
@@ -505,14 +511,14 @@ void BlockTripleProduct::add_blocks_of_others(std::vector<double>& blocks) const
   }
   const std::vector<std::vector<double>> incoming = parallel::exchange(comm_, outgoing);
   for (int rank = 0; rank < comm_.size(); ++rank)
-    for (std::size_t k = 0; k < received_[rank].size(); ++k)
+    for (std::size_t k = 0; k < places_of_received_[rank].size(); ++k)
       for (std::ptrdiff_t i = 0; i < size; ++i)
-        blocks[size * received_[rank][k] + i] += incoming[rank][size * k + i];
+        blocks[size * places_of_received_[rank][k] + i] += incoming[rank][size * k + i];
 }
 
-/// Aggregates of fewer unknowns than modes have columns in P that are zero but for rounding. What these leave
-/// on the diagonal of C becomes zero, where Jacobi's smoother takes one; its inverse would be beyond all
-/// else.
+/// Aggregates of fewer unknowns than modes have columns in P that are zero but for rounding, the square of
+/// which they leave on the diagonal of C. Its inverse would dominate the smoother and may have the wrong
+/// sign; for a zero Jacobi's smoother takes one.
 template <int width>
 void BlockTripleProduct::clear_rounding(std::vector<double>& blocks) const {
   constexpr double negligible = 1e-24; // of rounding squared there are 1e-28 to 1e-32

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "recoil/linalg/petsc.hpp"
@@ -39,8 +40,8 @@ public:
   /// Gives `product`, a matrix without a type, its sizes and its pattern. Returns PETSc's error code.
   /// Collective.
   PetscErrorCode create(Mat product);
-  /// The values. A and P have the patterns that they were made with. Returns PETSc's error code,
-  /// PETSC_ERR_ARG_SIZ on every rank where A has another number of entries. Collective.
+  /// The values. A and P must have the patterns that make() has read. Returns PETSc's error code,
+  /// PETSC_ERR_ARG_SIZ on every rank where A or P has another number of entries. Collective.
   PetscErrorCode fill(Mat A, Mat P, Mat product);
 
 private:
@@ -54,15 +55,20 @@ private:
 
   void fetch_rows_of_others();
   void number_columns();
-  void renumber(const std::vector<GlobalIndex>& more);
-  std::vector<std::vector<PetscInt>> local_rows() const;
-  void take_rows_of_others(std::vector<std::vector<PetscInt>>& rows);
+  using Rows = std::vector<std::vector<PetscInt>>;        ///< local columns of the rows of C
+  using Messages = std::vector<std::vector<GlobalIndex>>; ///< by rank
+  Rows local_rows() const;
+  Messages exchange_rows(const Rows& rows) const;
+  void add_ghosts(const Messages& incoming, Rows& rows);
+  void unite_rows(const Messages& incoming, Rows& rows);
+  void find_places(const Messages& incoming);
+  std::pair<std::vector<PetscInt>, std::vector<PetscInt>> scalar_rows() const;
   /// The arrays of PETSc's matrices.
   struct Values {
     const double *A_own, *A_other, *P_own, *P_other;
   };
   template <int height, int width>
-  PetscErrorCode fill_by(Mat A, Mat P, Mat product);
+  PetscErrorCode fill_by(Mat A, Mat P, bool fetches, Mat product);
   template <int height, int width>
   std::vector<double> fetch_values(const double* own, const double* other) const;
   template <int height, int width>
@@ -75,19 +81,20 @@ private:
   PetscErrorCode write(std::span<const double> blocks, Mat product) const;
 
   parallel::Communicator comm_;
-  int height_ = 0, width_ = 0;                          ///< of the blocks of P: nodes of A and of C
+  int fine_size_ = 0, coarse_size_ = 0;                 ///< of the blocks of P: nodes of A and of C
   std::vector<GlobalIndex> row_ranges_, column_ranges_; ///< first nodes of the ranks, then their number
   PetscInt num_own_ = 0;                                ///< rows of C
   BlockRows A_, P_;
-  std::vector<std::vector<PetscInt>> wanted_; ///< by rank: own rows of P that it needs
-  BlockPattern fetched_;                      ///< rows of P of A_.ghosts
-  std::vector<double> fetched_values_;        ///< of P as it was when it had this state
+  std::vector<std::vector<PetscInt>> rows_to_send_; ///< by rank: own rows of P that it needs
+  BlockPattern fetched_;                            ///< rows of P of A_.ghosts
+  std::vector<double> fetched_values_;              ///< of P as it was when it had this state
   PetscObjectId fetched_id_ = 0;
   PetscObjectState fetched_state_ = 0;
   std::vector<GlobalIndex> ghosts_; ///< columns and rows of C that others own, ascending
   /// Rows of C: own ones, then what belongs to the rows `ghosts_`. Columns count own ones, then ghosts.
   BlockPattern product_;
-  std::vector<std::vector<PetscInt>> received_; ///< by rank: places in product_ of the blocks that it sends
+  std::vector<std::vector<PetscInt>>
+      places_of_received_; ///< by rank: places in product_ of the blocks that it sends
 };
 
 } // namespace recoil::linalg

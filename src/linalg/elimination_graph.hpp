@@ -43,12 +43,12 @@ struct QuotientGraph {
   std::vector<idx_t> widths;
 };
 
-/// Joins nodes in connected groups of up to `most` (> 0): each grows from the first node that is left, over
-/// neighbours that are, those that were met first before others. Not collective. Cost O(entries).
+/// Joins nodes in connected groups of up to `most` (> 0), each by a breadth-first search from the first node
+/// without a group over nodes without one. Not collective. Cost O(entries).
 QuotientGraph join_nodes(const EliminationGraph& graph, idx_t most);
 
-/// The same order for groups with their widths as weights, found with less care. @throws LibraryError if
-/// METIS fails.
+/// The same order for groups with their widths as weights, with one pass of refinement at each level.
+/// @throws LibraryError if METIS fails.
 std::vector<idx_t> nested_dissection(const QuotientGraph& quotient);
 
 /// The nodes of a graph in two parts that do not couple and a separator between them, each ascending.

@@ -1,5 +1,6 @@
 #include "linalg/gamg_products.hpp"
 
+#include <exception>
 #include <new>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include <petsc/private/pcgamgimpl.h>
 
 #include "linalg/block_triple_product.hpp"
+#include "recoil/base/log.hpp"
 
 namespace recoil::linalg {
 
@@ -17,15 +19,35 @@ PetscErrorCode destroy_block_product(void* product) {
   return 0;
 }
 
-/// PETSc's frames around these functions know no exceptions.
-PetscErrorCode fill_block_product(Mat product) try {
-  const Mat_Product& parts = *product->product;
-  return static_cast<BlockTripleProduct*>(parts.data)->fill(parts.A, parts.B, product);
+/// Exceptions must not pass through PETSc's C code.
+template <class Act>
+PetscErrorCode without_exceptions(Act act) try {
+  return act();
 } catch (const std::bad_alloc&) {
   return PETSC_ERR_MEM;
+} catch (const std::exception& error) {
+  log_warning("a product of matrices failed", {{"reason", std::string_view(error.what())}});
+  return PETSC_ERR_ARG_OUTOFRANGE;
 }
 
-PetscErrorCode create_block_product(Mat product) try {
+PetscErrorCode fill_block_product(Mat product) {
+  return without_exceptions([&] {
+    const Mat_Product& parts = *product->product;
+    return static_cast<BlockTripleProduct*>(parts.data)->fill(parts.A, parts.B, product);
+  });
+}
+
+PetscErrorCode set_from_options(Mat product);
+
+/// PETSc asks the factors of a product for a function by their types, A first, where these have no method in
+/// common.
+PetscErrorCode compose(Mat factor, Mat A, Mat P) {
+  const auto type = [](Mat matrix) { return std::string(reinterpret_cast<PetscObject>(matrix)->type_name); };
+  const std::string name = "MatProductSetFromOptions_" + type(A) + "_" + type(P) + "_C";
+  return PetscObjectComposeFunction(reinterpret_cast<PetscObject>(factor), name.c_str(), &set_from_options);
+}
+
+PetscErrorCode create_by_blocks(Mat product) {
   Mat_Product& parts = *product->product;
   std::unique_ptr<BlockTripleProduct> blocks = BlockTripleProduct::make(parts.A, parts.B);
   if (!blocks) {
@@ -37,28 +59,27 @@ PetscErrorCode create_block_product(Mat product) try {
   parts.data = blocks.release();
   parts.destroy = &destroy_block_product;
   product->ops->productnumeric = &fill_block_product;
-  return 0;
-} catch (const std::bad_alloc&) {
-  return PETSC_ERR_MEM;
+  // Where its level went to fewer ranks, renewed operators of the next one have this matrix in place of the
+  // one that create_level_with_block_products() has seen.
+  return compose(product, product, parts.B);
 }
 
-/// Stands behind products with an interpolation.
-PetscErrorCode choose_product(Mat product) {
+PetscErrorCode create_block_product(Mat product) {
+  return without_exceptions([&] { return create_by_blocks(product); });
+}
+
+/// MatProductSetFromOptions() for products with an interpolation.
+PetscErrorCode set_from_options(Mat product) {
   Mat A = product->product->A;
   if (product->product->type != MATPRODUCT_PtAP) return A->ops->productsetfromoptions(product);
   product->ops->productsymbolic = &create_block_product;
   return 0;
 }
 
-/// PETSc asks the factors of a product for a function by their types, A first, where these have no method in
-/// common.
-PetscErrorCode take_products(Mat interpolation, Mat fine) {
-  const auto object = [](Mat matrix) { return reinterpret_cast<PetscObject>(matrix); };
-  const std::string name = std::string("MatProductSetFromOptions_") + object(fine)->type_name + "_" +
-                           object(interpolation)->type_name + "_C";
+PetscErrorCode register_block_product(Mat interpolation, Mat fine) {
   interpolation->ops->productsetfromoptions = nullptr;
-  PetscCall(PetscObjectComposeFunction(object(fine), name.c_str(), &choose_product));
-  return PetscObjectComposeFunction(object(interpolation), name.c_str(), &choose_product);
+  PetscCall(compose(fine, fine, interpolation));
+  return compose(interpolation, fine, interpolation);
 }
 
 using CreateLevel = decltype(_PCGAMGOps::createlevel);
@@ -66,15 +87,18 @@ using CreateLevel = decltype(_PCGAMGOps::createlevel);
 /// PETSc's own, which has no public name; the same in all preconditioners.
 CreateLevel create_level = nullptr;
 
-PetscErrorCode create_level_by_blocks(PC pc, Mat fine, PetscInt block_size, Mat* interpolation, Mat* coarse,
-                                      PetscMPIInt* num_ranks, IS* permutation, PetscBool is_last) {
-  PetscCall(take_products(*interpolation, fine));
+PetscErrorCode create_level_with_block_products(PC pc, Mat fine, PetscInt block_size, Mat* interpolation,
+                                                Mat* coarse, PetscMPIInt* num_ranks, IS* permutation,
+                                                PetscBool is_last) {
+  PetscCall(register_block_product(*interpolation, fine));
   PetscCall(create_level(pc, fine, block_size, interpolation, coarse, num_ranks, permutation, is_last));
   // Another one where the coarse matrix went to fewer ranks.
-  return take_products(*interpolation, fine);
+  return register_block_product(*interpolation, fine);
 }
 
 } // namespace
+
+bool is_block_product(Mat matrix) { return matrix->ops->productnumeric == &fill_block_product; }
 
 PetscErrorCode use_block_products(PC preconditioner) {
   PetscBool is_gamg = PETSC_FALSE;
@@ -82,8 +106,8 @@ PetscErrorCode use_block_products(PC preconditioner) {
   if (is_gamg == PETSC_FALSE) return 0;
   const auto* const multigrid = static_cast<const PC_MG*>(preconditioner->data);
   CreateLevel& present = static_cast<const PC_GAMG*>(multigrid->innerctx)->ops->createlevel;
-  if (present != &create_level_by_blocks) create_level = present;
-  present = &create_level_by_blocks;
+  if (present != &create_level_with_block_products) create_level = present;
+  present = &create_level_with_block_products;
   return 0;
 }
 

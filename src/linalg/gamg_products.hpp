@@ -8,4 +8,7 @@ namespace recoil::linalg {
 /// products elsewhere. Other preconditioners stay as they are. Before the set-up; not collective.
 PetscErrorCode use_block_products(PC preconditioner);
 
+/// Whether `matrix` was formed by BlockTripleProduct. Not collective.
+bool is_block_product(Mat matrix);
+
 } // namespace recoil::linalg

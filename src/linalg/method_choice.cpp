@@ -35,9 +35,8 @@ constexpr double most_work_per_entry = 10000;
 constexpr double notable_share = 0.25;
 /// Nodes from which on no rank is asked to look at the whole graph.
 constexpr GlobalIndex many_nodes = 200000;
-/// Nodes that are joined for a bound of the work, and how many times the work the groups are taken to need,
-/// by the mean number of neighbours of a node: as many nodes more couple across a surface as would separate
-/// it. Measured are up to 3.0 times that number (docs/performance.md).
+/// Nodes that are joined for a bound of the work. The groups are taken to need at most 1 + 5 m times the
+/// work, with m neighbours of a node on the mean: at most 3 m was measured (docs/performance.md).
 constexpr idx_t nodes_of_group = 27;
 constexpr double excess_per_neighbour = 5;
 
@@ -117,7 +116,7 @@ double least_factorization_work(const EliminationGraph& graph, int dim) {
   if (graph.neighbours.empty()) return 0;
   const double mean_neighbours = 1.0 * graph.neighbours.size() / graph.num_nodes();
   return factorization_work(join_nodes(graph, nodes_of_group), dim) /
-         (excess_per_neighbour * mean_neighbours);
+         (1 + excess_per_neighbour * mean_neighbours);
 }
 
 bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks) {

@@ -21,8 +21,9 @@ double factorization_work(const EliminationGraph& graph, int dim);
 /// The work where every group stands for as many nodes as it is wide. @throws LibraryError if METIS fails.
 double factorization_work(const QuotientGraph& quotient, int dim);
 
-/// Less than factorization_work() in a twentieth of its time: the work for groups of nodes, divided by how
-/// much more that was measured to be at most (docs/performance.md). @throws LibraryError if METIS fails.
+/// An empirical lower bound of factorization_work() in a twentieth of its time: the work for groups of nodes,
+/// divided by more than the most by which that was measured to be larger (docs/performance.md).
+/// @throws LibraryError if METIS fails.
 double least_factorization_work(const EliminationGraph& graph, int dim);
 
 /// Whether a factorisation, which one rank does, is faster than multigrid on any mesh: up to a number of
@@ -31,8 +32,8 @@ bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
 /// Stands behind LinearMethod::automatic. Beyond the small systems it compares the work of factoring K + C,
 /// by its symbolic elimination, with that of multigrid on all ranks, which grows with the entries: thin and
-/// slender bodies factor with little fill, thick ones do not, which a bound from groups of nodes shows in
-/// a twentieth of the time. The factorisation in StiffSubset counts as multigrid's; where nearly all nodes
+/// slender bodies factor with little fill, thick ones do not, which least_factorization_work() shows. The
+/// factorisation in StiffSubset counts as multigrid's; where nearly all nodes
 /// are stiff, as those of a pile in contact, it costs as much as that of K + C.
 class MethodChoice {
 public:

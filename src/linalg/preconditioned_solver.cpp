@@ -80,9 +80,11 @@ void PreconditionedSolver::create() {
   RECOIL_PETSC(PCSetUseAmat(pc, PETSC_TRUE));
   PetscBool is_multigrid = PETSC_FALSE;
   RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCMG, &is_multigrid));
-  if (!settings_.coarse_space || is_multigrid == PETSC_FALSE) return;
-  if (!coarse_level_) coarse_level_ = std::make_unique<CoarseLevel>(layout(), *settings_.coarse_space);
-  RECOIL_PETSC(CoarseLevel::make_levels(pc));
+  if (settings_.coarse_space && is_multigrid == PETSC_TRUE) {
+    if (!coarse_level_) coarse_level_ = std::make_unique<CoarseLevel>(layout(), *settings_.coarse_space);
+    RECOIL_PETSC(CoarseLevel::make_levels(pc));
+  }
+  RECOIL_PETSC(choose_products());
 }
 
 bool PreconditionedSolver::is_factorization() const {
@@ -101,7 +103,6 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
   if (!ksp_ || !same_matrix || !is_factorization()) create();
-  RECOIL_PETSC(choose_products());
   if (!same_matrix) {
     matrix_ = share<MatHandle>(matrix.get());
     graph_ = matrix.shared_graph();
@@ -118,9 +119,9 @@ PetscErrorCode PreconditionedSolver::choose_products() const {
   if (users_products_) return 0;
   PC aggregation = preconditioner_.get();
   if (coarse_level_) {
-    const ScopedOptions defaults(default_options_);
     KSP solver = nullptr;
     PetscCall(PCMGGetCoarseSolve(aggregation, &solver));
+    // Without its options it is no GAMG yet.
     PetscCall(KSPSetFromOptions(solver));
     PetscCall(KSPGetPC(solver, &aggregation));
   }
@@ -132,7 +133,8 @@ bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
                                           const StencilMatrix* stiff, double key) {
   if (stiff == nullptr || !policy_.has_interpolation_of(key)) rebuild(matrix, near_null_space, stiff);
   // Stiff terms take the operators of the reference away. Where these are made again they have to be the
-  // same, but first and later triple products differ in the last bits on three and more ranks.
+  // same, but on three and more ranks first and later ones differ in the last bits: by PETSc's products, and
+  // as only first ones move to fewer ranks.
   if (stiff != nullptr) refresh(stiff, Renewal::operators);
   policy_.took_reference(key);
   return set_up_outcome_ == LinearOutcome::converged;

@@ -80,6 +80,8 @@ protected:
   SymmetricBlocks products_; ///< with operator_
 
 private:
+  /// Has GAMG, which is the coarse solver where there is a coarse space, multiply by blocks unless the user
+  /// has chosen how PETSc does.
   PetscErrorCode choose_products() const;
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
@@ -94,7 +96,8 @@ private:
   Settings settings_;
   LinearMethod method_;
   OptionList default_options_;
-  bool users_tolerance_ = false, users_limit_ = false, users_products_ = false;
+  bool users_tolerance_ = false, users_limit_ = false;
+  bool users_products_ = false; ///< whether there are options -matptap or -mat_product
   std::unique_ptr<NearNullSpace> modes_;
   std::unique_ptr<CoarseLevel> coarse_level_; ///< null where multigrid goes to aggregates at once
   SumMatrix sum_;

@@ -104,12 +104,18 @@ void add_rows(const StencilMatrix::Rows& rows, BlockMatrix& matrix) {
   matrix.finish_filling();
 }
 
-MatrixParts read_parts(Mat matrix) {
-  MatrixParts parts;
-  Mat diagonal = matrix, off_diagonal = nullptr;
+AijParts aij_parts(Mat matrix) {
+  AijParts parts{matrix};
   PetscBool parallel = PETSC_FALSE;
   RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATMPIAIJ, &parallel));
-  if (parallel == PETSC_TRUE) RECOIL_PETSC(MatMPIAIJGetSeqAIJ(matrix, &diagonal, &off_diagonal, nullptr));
+  if (parallel == PETSC_TRUE)
+    RECOIL_PETSC(MatMPIAIJGetSeqAIJ(matrix, &parts.own, &parts.other, &parts.ghost_columns));
+  return parts;
+}
+
+MatrixParts read_parts(Mat matrix) {
+  MatrixParts parts;
+  const AijParts matrices = aij_parts(matrix);
   const auto read = [](Mat part, const PetscInt*& rows, const PetscScalar*& values) {
     PetscInt num_rows = 0;
     PetscBool done = PETSC_FALSE;
@@ -121,8 +127,8 @@ MatrixParts read_parts(Mat matrix) {
     const PetscScalar* restored = values;
     RECOIL_PETSC(MatSeqAIJRestoreArrayRead(part, &restored));
   };
-  read(diagonal, parts.diagonal_rows, parts.diagonal);
-  if (off_diagonal != nullptr) read(off_diagonal, parts.off_diagonal_rows, parts.off_diagonal);
+  read(matrices.own, parts.diagonal_rows, parts.diagonal);
+  if (matrices.other != nullptr) read(matrices.other, parts.off_diagonal_rows, parts.off_diagonal);
   return parts;
 }
 

@@ -49,6 +49,16 @@ auto with_block_size(int size, Act act) {
   }
 }
 
+/// The columns of an AIJ matrix that this rank owns, and those of other ranks that it has entries in: null on
+/// one rank.
+struct AijParts {
+  Mat own = nullptr, other = nullptr;
+  const PetscInt* ghost_columns = nullptr; ///< global, of the columns of `other`
+};
+
+/// Not collective.
+AijParts aij_parts(Mat matrix);
+
 /// Rows and values of the two parts of an AIJ matrix on this rank, for reading; valid until the matrix is
 /// changed or freed. The off-diagonal part is empty on one rank.
 struct MatrixParts {

@@ -59,14 +59,11 @@ void SymmetricBlocks::make_shell() {
 
 void SymmetricBlocks::take_pattern() {
   Mat matrix = matrix_.get();
-  diagonal_ = matrix;
-  off_diagonal_ = nullptr;
+  const AijParts parts = aij_parts(matrix);
+  diagonal_ = parts.own;
+  off_diagonal_ = parts.other;
   const PetscInt size = size_;
-  const PetscInt* ghost_columns = nullptr;
-  PetscBool parallel = PETSC_FALSE, done = PETSC_FALSE;
-  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATMPIAIJ, &parallel));
-  if (parallel == PETSC_TRUE)
-    RECOIL_PETSC(MatMPIAIJGetSeqAIJ(matrix, &diagonal_, &off_diagonal_, &ghost_columns));
+  PetscBool done = PETSC_FALSE;
   PetscInt num_rows = 0;
   const PetscInt* columns = nullptr;
   RECOIL_PETSC(MatGetRowIJ(diagonal_, 0, PETSC_FALSE, PETSC_FALSE, &num_rows, &rows_, &columns, &done));
@@ -95,7 +92,7 @@ void SymmetricBlocks::take_pattern() {
   RECOIL_PETSC(MatGetSize(off_diagonal_, nullptr, &num_ghosts));
   RECOIL_PETSC(MatCreateVecs(matrix, whole.put(), nullptr));
   RECOIL_PETSC(MatCreateVecs(off_diagonal_, ghosts_.put(), nullptr));
-  RECOIL_PETSC(ISCreateGeneral(comm, num_ghosts, ghost_columns, PETSC_COPY_VALUES, wanted.put()));
+  RECOIL_PETSC(ISCreateGeneral(comm, num_ghosts, parts.ghost_columns, PETSC_COPY_VALUES, wanted.put()));
   RECOIL_PETSC(VecScatterCreate(whole.get(), wanted.get(), ghosts_.get(), nullptr, scatter_.put()));
 }
 

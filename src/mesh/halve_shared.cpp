@@ -19,6 +19,13 @@ struct Sharers {
   std::int32_t rank; ///< of two the other one, else the owner
 };
 
+/// Ids of lines in regular meshes ascend by a stride, which may be a multiple of the number of sharers
+/// [Knuth 1998, 6.4, multiplicative hashing].
+std::uint64_t scattered(GlobalIndex id) {
+  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+  return static_cast<std::uint64_t>(id) * golden_ratio >> 32;
+}
+
 std::vector<Sharers> find_sharers(const parallel::Communicator& comm, GlobalIndex num_vertices,
                                   const std::vector<GlobalIndex>& ids) {
   const Blocks blocks{num_vertices, comm.size()};
@@ -29,7 +36,7 @@ std::vector<Sharers> find_sharers(const parallel::Communicator& comm, GlobalInde
       [&](GlobalIndex id, int rank) {
         const auto& all = ranks[id - first];
         const auto count = std::int32_t(all.size());
-        return Sharers{count, count == 2 ? all[all[0] == rank ? 1 : 0] : all[id % count]};
+        return Sharers{count, count == 2 ? all[all[0] == rank ? 1 : 0] : all[scattered(id) % count]};
       },
       [&](GlobalIndex id, int rank) { ranks[id - first].push_back(rank); });
 }

@@ -137,7 +137,7 @@ def refused(recoil):
     scene["geometry"][1]["transformation"]["translation"][2] = 0.17
     folder = recoil.path("refused")
     code, text = recoil.run(2, "simulate", recoil.write_scene("refused", scene), "-o", folder, "-q", expect=None)
-    # Which body the edge is of depends on which rank reports first.
+    # Which body the edge is of depends on which rank finds the pair, and so on the partition.
     pair = re.search(r"edge \(.*?\) of '(\w+)' and face \(.*?\) of '(\w+)'", text)
     runs.check(code == 2 and pair is not None and sorted(pair.groups()) == ["lower", "upper"], "intersecting start: exit %d, %s" %
                (code, " ".join(text.split("\n")[1:3])))

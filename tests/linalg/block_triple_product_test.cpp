@@ -16,12 +16,13 @@ struct Sizes {
 };
 
 /// A symmetric matrix of nodes on a line that couple with those up to two further on, and one whose rows lead
-/// to up to three of fewer nodes, some of them far away. Rank 1 owns nothing.
+/// to up to three of fewer nodes, some of them far away. Rank 1 owns nothing, rank 2 only fine nodes.
 class BlockTripleProductTest : public ::testing::TestWithParam<Sizes> {
 protected:
   parallel::Communicator comm{MPI_COMM_WORLD};
   const int height = GetParam().height, width = GetParam().width;
-  const PetscInt own_fine = comm.rank() == 1 ? 0 : 12, own_coarse = comm.rank() == 1 ? 0 : 4;
+  const PetscInt own_fine = comm.rank() == 1 ? 0 : 12,
+                 own_coarse = comm.rank() == 1 || comm.rank() == 2 ? 0 : 4;
   PetscInt sum(PetscInt value) const { return static_cast<PetscInt>(comm.sum(GlobalIndex{value})); }
   const PetscInt num_fine = sum(own_fine), num_coarse = sum(own_coarse);
   const PetscInt first_fine = static_cast<PetscInt>(comm.exclusive_scan(GlobalIndex{own_fine}));

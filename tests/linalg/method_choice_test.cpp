@@ -212,6 +212,31 @@ TEST(FactorizationWork, IsBoundedByThatOfGroups) {
     compare(size, 0.004);
 }
 
+/// Random points in the unit cube that couple within `radius`.
+EliminationGraph random_points(idx_t count, double radius) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> coordinate(0, 1);
+  std::vector<std::array<double, 3>> points(static_cast<std::size_t>(count));
+  for (auto& point : points) std::ranges::generate(point, [&] { return coordinate(random); });
+  std::vector<linalg::Coupling> couplings;
+  for (idx_t a = 0; a < count; ++a)
+    for (idx_t b = 0; b < a; ++b) {
+      const auto &p = points[static_cast<std::size_t>(a)], &q = points[static_cast<std::size_t>(b)];
+      if (std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) < radius) couplings.push_back({a, b});
+    }
+  return linalg::make_graph(count, couplings);
+}
+
+/// 40 and 10 neighbours on the mean, and one for ten nodes, as where nearly all bonds are broken.
+TEST(FactorizationWork, IsBoundedByThatOfGroupsOfRandomPoints) {
+  for (const double radius : {0.146, 0.092, 0.02}) {
+    const EliminationGraph graph = random_points(3000, radius);
+    const double share = linalg::least_factorization_work(graph, 1) / linalg::factorization_work(graph, 1);
+    EXPECT_GT(share, 0.004) << radius;
+    EXPECT_LE(share, 1) << radius;
+  }
+}
+
 TEST(FactorizationWork, GathersTheSameGraphFromAnyRanks) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const Grid grid(comm, 2, {6, 5, 4});

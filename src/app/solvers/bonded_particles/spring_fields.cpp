@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "recoil/base/error.hpp"
 #include "recoil/potentials/spheres/contact_springs.hpp"
 
@@ -68,9 +70,11 @@ std::vector<double> SpringFields::read(const FieldReader& read, const io::BlockL
   const auto layout = layout_of(nodes, counts);
   std::vector<double> rows = read("tangential_springs", *layout);
   if (!nodes.communicator().all(rows.size() == std::size_t(layout->owned_size()) * spring_width))
-    throw FileError("the springs along contacts in the trajectory (tangential_springs) were written by "
-                    "another version of "
-                    "recoil: begin the run anew, or continue it with the version that wrote it");
+    throw FileError(fmt::format(
+        "the springs along contacts in the trajectory (tangential_springs) have rows of other than "
+        "{} numbers, as another version of recoil wrote them: begin the run anew, or continue it with that "
+        "version",
+        spring_width));
   std::size_t own = 0;
   for (const double count : counts) own += std::size_t(count);
   rows.resize(own * spring_width);

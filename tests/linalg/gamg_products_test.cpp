@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+#include <petsc/private/matimpl.h>
+
+#include "linalg/gamg_products.hpp"
+#include "linalg/preconditioned_solver.hpp"
+#include "linalg/stencils.hpp"
+
+namespace recoil::gamg_products_test {
+namespace {
+
+using linalg::BlockMatrix;
+using linalg::Renewal;
+using linalg::StencilMatrix;
+
+class SolverWithLevels : public linalg::PreconditionedSolver {
+public:
+  using PreconditionedSolver::PreconditionedSolver;
+
+  /// The operators of all levels but the finest.
+  std::vector<Mat> coarse_operators() const {
+    PetscInt num_levels = 0;
+    RECOIL_PETSC(PCMGGetLevels(preconditioner_.get(), &num_levels));
+    std::vector<Mat> result;
+    for (PetscInt level = 0; level + 1 < num_levels; ++level) {
+      KSP smoother = nullptr;
+      Mat matrix = nullptr;
+      RECOIL_PETSC(PCMGGetSmoother(preconditioner_.get(), level, &smoother));
+      RECOIL_PETSC(KSPGetOperators(smoother, nullptr, &matrix));
+      result.push_back(matrix);
+    }
+    return result;
+  }
+};
+
+/// On four ranks one owns nothing, and on two or more the coarsest level goes to one.
+class GamgProducts : public ::testing::Test {
+protected:
+  parallel::Communicator comm{MPI_COMM_WORLD};
+  testing::ElasticBox<3> box{comm, 10, comm.size() > 3 ? 1 : -1};
+  BlockMatrix matrix{box.layout, box.graph};
+  StencilMatrix springs{box.layout};
+  SolverWithLevels solver = make_solver({});
+
+  void SetUp() override { testing::assemble<3>(box, {}, matrix); }
+  SolverWithLevels make_solver(const linalg::OptionList& options,
+                               const std::string& prefix = "recoil_") const {
+    return {{box.layout, prefix, "contact_", options, nullptr}, linalg::LinearMethod::amg};
+  }
+  void assemble_springs(unsigned seed) {
+    std::vector<GlobalIndex> nodes(static_cast<std::size_t>(box.layout->num_global));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    testing::assemble(testing::random_springs(3, nodes, comm.size(), 20, 1e4, seed,
+                                              [&](GlobalIndex node, int) { return node % 11 == 0; }),
+                      springs);
+  }
+  static int num_by_blocks(const SolverWithLevels& solver) {
+    const std::vector<Mat> operators = solver.coarse_operators();
+    return static_cast<int>(std::ranges::count_if(operators, &linalg::is_block_product));
+  }
+  /// Of a first set-up, which has copies of the products where a level is on fewer ranks.
+  static void expect_only_block_products(const SolverWithLevels& solver) {
+    EXPECT_GE(num_by_blocks(solver), 1);
+    for (Mat coarse : solver.coarse_operators())
+      EXPECT_TRUE(coarse->product == nullptr || linalg::is_block_product(coarse));
+  }
+};
+
+TEST_F(GamgProducts, FirstAndRenewedOperatorsAreMultipliedByBlocks) {
+  solver.rebuild(matrix, box.modes(), nullptr);
+  ASSERT_GE(solver.coarse_operators().size(), 2U);
+  expect_only_block_products(solver);
+  testing::assemble<3>(box, {}, matrix, 2);
+  solver.refresh(nullptr, Renewal::operators);
+  EXPECT_EQ(num_by_blocks(solver), static_cast<int>(solver.coarse_operators().size()));
+}
+
+TEST_F(GamgProducts, RenewedOperatorsBelowALevelOnFewerRanksAreMultipliedByBlocks) {
+  linalg::insert_options("-gathered_pc_gamg_process_eq_limit 10000");
+  SolverWithLevels gathered = make_solver({}, "gathered_");
+  gathered.rebuild(matrix, box.modes(), nullptr);
+  ASSERT_GE(gathered.coarse_operators().size(), 2U);
+  testing::assemble<3>(box, {}, matrix, 2);
+  gathered.refresh(nullptr, Renewal::operators);
+  EXPECT_EQ(num_by_blocks(gathered), static_cast<int>(gathered.coarse_operators().size()));
+}
+
+TEST_F(GamgProducts, OperatorsOfAnotherPatternAreMultipliedByBlocks) {
+  assemble_springs(1);
+  solver.rebuild(matrix, box.modes(), &springs);
+  expect_only_block_products(solver);
+  assemble_springs(2);
+  solver.refresh(&springs, Renewal::everything);
+  expect_only_block_products(solver);
+}
+
+TEST_F(GamgProducts, UsersChooseHowPetscMultiplies) {
+  SolverWithLevels by_petsc = make_solver({{"matptap_via", "allatonce"}});
+  by_petsc.rebuild(matrix, box.modes(), nullptr);
+  EXPECT_EQ(num_by_blocks(by_petsc), 0);
+}
+
+} // namespace
+} // namespace recoil::gamg_products_test
