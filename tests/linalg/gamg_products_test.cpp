@@ -93,6 +93,37 @@ TEST_F(GamgProducts, OperatorsOfAnotherPatternAreMultipliedByBlocks) {
   expect_only_block_products(solver);
 }
 
+// Of blocks of one entry there is nothing to gain.
+TEST_F(GamgProducts, ScalarsAreMultipliedByPetsc) {
+  const auto layout = std::make_shared<linalg::VectorLayout>(*box.layout);
+  layout->block_size = 1;
+  BlockMatrix laplacian(layout, box.graph);
+  std::vector<double> entries(box.graph->neighbours.size(), -1);
+  for (std::size_t node = 0; node + 1 < box.graph->offsets.size(); ++node)
+    for (auto k = box.graph->offsets[node]; k < box.graph->offsets[node + 1]; ++k)
+      if (box.graph->neighbours[static_cast<std::size_t>(k)] == static_cast<LocalIndex>(node))
+        entries[static_cast<std::size_t>(k)] = 28;
+  laplacian.begin_filling();
+  laplacian.add_scaled_identities(entries);
+  laplacian.finish_filling();
+  SolverWithLevels scalar{{layout, "recoil_", "contact_", {}, nullptr}, linalg::LinearMethod::amg};
+  scalar.rebuild(
+      laplacian,
+      [&] {
+        return linalg::NearNullSpace(*layout, 1,
+                                     [](int, std::span<double> values) { std::ranges::fill(values, 1.0); });
+      },
+      nullptr);
+  ASSERT_GE(scalar.coarse_operators().size(), 1U);
+  EXPECT_EQ(num_by_blocks(scalar), 0);
+  laplacian.shift_diagonal(0.1);
+  scalar.refresh(nullptr, Renewal::operators);
+  EXPECT_EQ(num_by_blocks(scalar), 0);
+  linalg::Vector b(layout), x(layout);
+  b.fill(1);
+  EXPECT_EQ(scalar.solve(b, x, 1e-8, 100).outcome, linalg::LinearOutcome::converged);
+}
+
 TEST_F(GamgProducts, UsersChooseHowPetscMultiplies) {
   SolverWithLevels by_petsc = make_solver({{"matptap_via", "allatonce"}});
   by_petsc.rebuild(matrix, box.modes(), nullptr);
