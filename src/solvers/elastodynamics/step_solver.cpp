@@ -17,7 +17,7 @@ constexpr double noticeable_progress = 0.9;
 constexpr int most_turns = 30;
 /// Contact forces dominate the residual; the exact solve of contact removes them at once and a loose
 /// tolerance would leave the bodies where they were.
-constexpr double contact_forcing = 1e-3;
+constexpr double contact_forcing = 5e-4;
 } // namespace
 
 template <int dim>
