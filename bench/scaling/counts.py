@@ -160,6 +160,8 @@ def main():
         parser.error(f"--recoil {options.recoil}: no such program")
     if not options.messages.exists():
         parser.error(f"--messages {options.messages}: no such library; build the target bench_messages")
+    if min(options.ranks) < 1:
+        parser.error(f"--ranks {min(options.ranks)}: at least 1")
     if options.steps < 2 or options.steps % 2:
         parser.error(f"--steps {options.steps}: an even number, at least 2")
     rows = []

@@ -73,17 +73,17 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Polls, by the parameter that says whether anything was found.
+/// Calls that poll; argument `found` points to zero where nothing has come.
 template <int found>
 struct Poll {
   template <class... Arguments>
-  static bool is_in_vain(const Arguments&... arguments) {
+  static bool found_nothing(const Arguments&... arguments) {
     return *std::get<found>(std::tie(arguments...)) == 0;
   }
 };
 
-/// Seconds within MPI. Those between a poll in vain and the next call are within, too: of loops that wait by
-/// polling, half would pass for work otherwise.
+/// Processor seconds within MPI. The time from a poll that found nothing to the next call counts, too: a loop
+/// that polls is waiting, and about half of its time is spent outside of MPI.
 class TimeInMpi {
 public:
   void enter() {
@@ -108,7 +108,7 @@ int timed_call(int (*function)(Parameters...), Count count, std::type_identity_t
   bool is_waiting = false;
   if constexpr (std::is_invocable_v<Count, Parameters...>) count(arguments...);
   const int error = function(arguments...);
-  if constexpr (!std::is_invocable_v<Count, Parameters...>) is_waiting = Count::is_in_vain(arguments...);
+  if constexpr (!std::is_invocable_v<Count, Parameters...>) is_waiting = Count::found_nothing(arguments...);
   time_in_mpi.leave(is_waiting);
   return error;
 }

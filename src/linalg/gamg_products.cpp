@@ -25,6 +25,8 @@ PetscErrorCode without_exceptions(Act act) try {
   return act();
 } catch (const std::bad_alloc&) {
   return PETSC_ERR_MEM;
+} catch (const InputError&) {
+  return PETSC_ERR_MEM; // what collectively() makes of std::bad_alloc
 } catch (const std::exception& error) {
   log_warning("a product of matrices failed", {{"reason", std::string_view(error.what())}});
   return PETSC_ERR_ARG_OUTOFRANGE;

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <numeric>
+
 #include <gtest/gtest.h>
 #include <petsc/private/matimpl.h>
 

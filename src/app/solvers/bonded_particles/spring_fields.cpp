@@ -71,9 +71,9 @@ std::vector<double> SpringFields::read(const FieldReader& read, const io::BlockL
   std::vector<double> rows = read("tangential_springs", *layout);
   if (!nodes.communicator().all(rows.size() == std::size_t(layout->owned_size()) * spring_width))
     throw FileError(fmt::format(
-        "the springs along contacts in the trajectory (tangential_springs) have rows of other than "
-        "{} numbers, as another version of recoil wrote them: begin the run anew, or continue it with that "
-        "version",
+        "the springs along contacts in the trajectory (tangential_springs) need {} numbers for each spring, "
+        "but "
+        "another version of recoil wrote them: begin the run anew, or continue it with that version",
         spring_width));
   std::size_t own = 0;
   for (const double count : counts) own += std::size_t(count);
