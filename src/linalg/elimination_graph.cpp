@@ -160,6 +160,10 @@ std::vector<idx_t> nested_dissection(const QuotientGraph& quotient) {
   return order_nodes(quotient.graph, quotient.widths, options);
 }
 
+std::vector<idx_t> order_by_groups(const EliminationGraph& graph, idx_t most) {
+  return find_groups(graph, most).members;
+}
+
 QuotientGraph join_nodes(const EliminationGraph& graph, idx_t most) {
   const Groups groups = find_groups(graph, most);
   const std::size_t count = groups.begin.size() - 1;

@@ -47,6 +47,9 @@ struct QuotientGraph {
 /// without a group over nodes without one. Not collective. Cost O(entries).
 QuotientGraph join_nodes(const EliminationGraph& graph, idx_t most);
 
+/// The nodes of the same groups, one group after the other. Not collective. Cost O(entries).
+std::vector<idx_t> order_by_groups(const EliminationGraph& graph, idx_t most);
+
 /// The same order for groups with their widths as weights, with one pass of refinement at each level.
 /// @throws LibraryError if METIS fails.
 std::vector<idx_t> nested_dissection(const QuotientGraph& quotient);

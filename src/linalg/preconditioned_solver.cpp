@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "linalg/aggregates.hpp"
 #include "linalg/factorization.hpp"
 #include "linalg/gamg_products.hpp"
 #include "recoil/base/lookup.hpp"
@@ -58,8 +59,6 @@ PreconditionedSolver::PreconditionedSolver(const Settings& settings, LinearMetho
   };
   users_tolerance_ = has("ksp_rtol");
   users_limit_ = has("ksp_max_it");
-  users_products_ = std::ranges::any_of(settings_.user_options,
-                                        [](const auto& option) { return option.first.starts_with("mat"); });
   create();
 }
 
@@ -84,7 +83,7 @@ void PreconditionedSolver::create() {
     if (!coarse_level_) coarse_level_ = std::make_unique<CoarseLevel>(layout(), *settings_.coarse_space);
     RECOIL_PETSC(CoarseLevel::make_levels(pc));
   }
-  RECOIL_PETSC(choose_products());
+  RECOIL_PETSC(replace_parts());
 }
 
 bool PreconditionedSolver::is_factorization() const {
@@ -115,8 +114,7 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
   set_up(stiff, SumMatrix::Pattern::minimal, Renewal::everything);
 }
 
-PetscErrorCode PreconditionedSolver::choose_products() const {
-  if (users_products_) return 0;
+PetscErrorCode PreconditionedSolver::replace_parts() const {
   PC aggregation = preconditioner_.get();
   if (coarse_level_) {
     KSP solver = nullptr;
@@ -125,7 +123,8 @@ PetscErrorCode PreconditionedSolver::choose_products() const {
     PetscCall(KSPSetFromOptions(solver));
     PetscCall(KSPGetPC(solver, &aggregation));
   }
-  return use_block_products(aggregation);
+  if (!chooses_aggregates(settings_.user_options)) PetscCall(use_compact_aggregates(aggregation));
+  return chooses_products(settings_.user_options) ? 0 : use_block_products(aggregation);
 }
 
 bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
@@ -174,7 +173,9 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     return;
   }
   policy_.set_up();
-  if (is_found_indefinite() || (method_ == LinearMethod::block_jacobi && !has_positive_diagonal())) {
+  const bool has_negative_entries = method_ != LinearMethod::direct && !has_positive_diagonal();
+  if (has_negative_entries && !is_factorization()) policy_.found_indefinite();
+  if (has_negative_entries || is_found_indefinite()) {
     set_up_outcome_ = LinearOutcome::indefinite;
     return;
   }
@@ -198,8 +199,8 @@ bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
   return true;
 }
 
-/// Inverses of indefinite diagonal blocks make a preconditioner that can hide from conjugate gradients what
-/// the matrix is.
+/// Smoothers and blocks that divide by negative entries make a preconditioner that can hide from conjugate
+/// gradients what the matrix is.
 bool PreconditionedSolver::has_positive_diagonal() const {
   VecHandle diagonal;
   RECOIL_PETSC(MatCreateVecs(operator_.get(), nullptr, diagonal.put()));

@@ -82,7 +82,7 @@ protected:
 private:
   /// Has GAMG, which is the coarse solver where there is a coarse space, multiply by blocks unless the user
   /// has chosen how PETSc does.
-  PetscErrorCode choose_products() const;
+  PetscErrorCode replace_parts() const;
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
   bool has_positive_diagonal() const;
@@ -97,7 +97,6 @@ private:
   LinearMethod method_;
   OptionList default_options_;
   bool users_tolerance_ = false, users_limit_ = false;
-  bool users_products_ = false; ///< whether there are options -matptap or -mat_product
   std::unique_ptr<NearNullSpace> modes_;
   std::unique_ptr<CoarseLevel> coarse_level_; ///< null where multigrid goes to aggregates at once
   SumMatrix sum_;

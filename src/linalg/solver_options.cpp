@@ -115,8 +115,8 @@ OptionList user_options(const std::string& prefix) {
     const bool is_name =
         word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
     if (is_name) {
-      wanted =
-          word.starts_with("-" + prefix) || word.starts_with("-matptap") || word.starts_with("-mat_product");
+      wanted = word.starts_with("-" + prefix) || word.starts_with("-matptap") ||
+               word.starts_with("-mat_product") || word.starts_with("-mat_coarsen");
       if (wanted) options.emplace_back(word.substr(1), "");
     } else if (wanted) {
       std::string& value = options.back().second;
@@ -124,6 +124,20 @@ OptionList user_options(const std::string& prefix) {
     }
   }
   return options;
+}
+
+bool chooses_products(const OptionList& of_user) {
+  return std::ranges::any_of(of_user, [](const auto& option) {
+    return option.first.starts_with("matptap") || option.first.starts_with("mat_product");
+  });
+}
+
+bool chooses_aggregates(const OptionList& of_user) {
+  return std::ranges::any_of(of_user, [](const auto& option) {
+    return option.first.starts_with("mat_coarsen") ||
+           option.first.ends_with("pc_gamg_aggressive_coarsening") ||
+           option.first.ends_with("pc_gamg_square_graph");
+  });
 }
 
 bool are_repeatable(const OptionList& options, int num_ranks) {

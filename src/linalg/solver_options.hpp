@@ -113,8 +113,14 @@ OptionList default_options(LinearMethod method, const std::string& prefix, int n
                            const OptionList& of_user, bool has_coarse_space);
 
 /// What the user's PETSc options say about the solver with `prefix`: those with the prefix, and those on
-/// matrix products, which have none. Must be asked for while no defaults are in the database.
+/// matrix products and coarsening, which have none. Must be asked for while no defaults are in the database.
 OptionList user_options(const std::string& prefix);
+
+/// Whether the user's options say how PETSc is to form products of matrices.
+bool chooses_products(const OptionList& of_user);
+
+/// Whether the user's options say how GAMG is to make levels coarse.
+bool chooses_aggregates(const OptionList& of_user);
 
 /// False if `options` choose something known to give other last bits in every run on `num_ranks` ranks.
 bool are_repeatable(const OptionList& options, int num_ranks);
