@@ -17,11 +17,14 @@ PetscErrorCode alone_without_memory(PetscObject object, PetscErrorCode code);
 /// code, which may differ between ranks, before any solve. Collective.
 PetscErrorCode set_up_factorization(KSP ksp);
 
-/// Name of a PETSc preconditioner for matrices on one rank: CHOLMOD's factorisation of the upper triangle.
+/// Name of a PETSc preconditioner: CHOLMOD's factorisation of the upper triangle of an AIJ matrix. Rank 0
+/// does it for all: a factor on every rank would cost its memory and its bandwidth as often. What goes there
+/// is the values of the upper triangle alone, unless the pattern has changed.
 ///
-/// PCCHOLESKY does the same, but a matrix that turns out to be indefinite leaves a copy of itself behind for
-/// ever (PETSc 3.18: the error path of its CHOLMOD door frees nothing), and the symbolic factorisation is
-/// lost with it. Here such a matrix is no error: ask is_indefinite() after the set-up, before any solve.
+/// PCCHOLESKY does the same on one rank, but a matrix that turns out to be indefinite leaves a copy of itself
+/// behind for ever (PETSc 3.18: the error path of its CHOLMOD door frees nothing), and the symbolic
+/// factorisation is lost with it. Here such a matrix is no error: ask is_indefinite() after the set-up,
+/// before any solve.
 inline constexpr const char* upper_cholesky = "recoil_cholesky";
 
 /// Makes the name known to PETSc. To be called once PETSc runs; again does no harm.

@@ -230,8 +230,11 @@ void PreconditionedSolver::take_sum(const StencilMatrix::Rows& rows, SumMatrix::
 
 void PreconditionedSolver::use_operator(Mat matrix) {
   if (operator_.get() == matrix) return;
-  // Neither telescope nor multigrid can take another pattern; a factorisation on one rank can.
-  if (policy_.has_interpolation() && (!is_factorization() || layout().comm->size() > 1)) create();
+  // Neither telescope nor multigrid can take another pattern; other factorisations can.
+  PetscBool is_telescope = PETSC_FALSE;
+  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner_.get()), PCTELESCOPE,
+                                      &is_telescope));
+  if (policy_.has_interpolation() && (!is_factorization() || is_telescope == PETSC_TRUE)) create();
   operator_ = share<MatHandle>(matrix);
 }
 

@@ -21,26 +21,30 @@ bool has_cholmod() {
   return has_package == PETSC_TRUE && has_type == PETSC_TRUE;
 }
 
-/// factorization_options for a matrix with both its triangles; where the user has chosen a factorisation,
-/// PETSc's own preconditioner, which reads that.
-OptionList whole_factorization_options(const std::string& prefix, const OptionList& of_user) {
+/// Has a preconditioner with `options` work on all rows, gathered on one rank.
+OptionList telescoped(OptionList options, const std::string& prefix, int num_ranks) {
+  options.emplace_back(prefix + "pc_type", "telescope");
+  options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
+  options.emplace_back(prefix + "telescope_ksp_type", "preonly");
+  return options;
+}
+
+/// factorization_options for a matrix with both its triangles, on any ranks; where the user has chosen a
+/// factorisation, PETSc's own preconditioner, which reads that and is gathered on one rank by PCTELESCOPE.
+OptionList whole_factorization_options(const std::string& prefix, int num_ranks, const OptionList& of_user) {
+  const std::string telescope = prefix + "telescope_";
+  const bool chosen = std::ranges::any_of(of_user, [&](const auto& option) {
+    return option.first.starts_with(prefix + "pc_factor") || option.first.starts_with(telescope);
+  });
+  if (num_ranks > 1 && (!has_cholmod() || chosen))
+    return telescoped(factorization_options(telescope), prefix, num_ranks);
   OptionList options = factorization_options(prefix);
-  const bool chosen = std::ranges::any_of(
-      of_user, [&](const auto& option) { return option.first.starts_with(prefix + "pc_factor"); });
   if (!has_cholmod() || chosen) return options;
   options.front().second = upper_cholesky;
   // Where there is little fill CHOLMOD takes LDL' without supernodes. It solves indefinite systems too, for
   // the stationary point of the model, and conjugate gradients judge what comes out.
   for (auto& [name, value] : options)
     if (name == prefix + "mat_cholmod_factor") value = "auto";
-  return options;
-}
-
-/// Has a preconditioner with `options` work on all rows, gathered on one rank.
-OptionList telescoped(OptionList options, const std::string& prefix, int num_ranks) {
-  options.emplace_back(prefix + "pc_type", "telescope");
-  options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
-  options.emplace_back(prefix + "telescope_ksp_type", "preonly");
   return options;
 }
 
@@ -81,11 +85,7 @@ OptionList indefinite_options(const std::string& prefix, int num_ranks) {
 
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks,
                            const OptionList& of_user, bool has_coarse_space) {
-  if (method == LinearMethod::direct) {
-    if (num_ranks == 1) return whole_factorization_options(prefix, of_user);
-    // All rows on one rank: a factor on every rank would cost its memory and its bandwidth as often.
-    return telescoped(whole_factorization_options(prefix + "telescope_", of_user), prefix, num_ranks);
-  }
+  if (method == LinearMethod::direct) return whole_factorization_options(prefix, num_ranks, of_user);
   if (method == LinearMethod::block_jacobi) return {{prefix + "pc_type", PCPBJACOBI}};
   OptionList options = aggregation_options(prefix);
   if (has_coarse_space) {

@@ -116,10 +116,10 @@ AijParts aij_parts(Mat matrix) {
 MatrixParts read_parts(Mat matrix) {
   MatrixParts parts;
   const AijParts matrices = aij_parts(matrix);
-  const auto read = [](Mat part, const PetscInt*& rows, const PetscScalar*& values) {
+  const auto read = [](Mat part, const PetscInt*& rows, const PetscInt*& columns,
+                       const PetscScalar*& values) {
     PetscInt num_rows = 0;
     PetscBool done = PETSC_FALSE;
-    const PetscInt* columns = nullptr;
     RECOIL_PETSC(MatGetRowIJ(part, 0, PETSC_FALSE, PETSC_FALSE, &num_rows, &rows, &columns, &done));
     RECOIL_ASSERT(done == PETSC_TRUE);
     // The array stays where it is; what is restored is only the right to read it.
@@ -127,8 +127,9 @@ MatrixParts read_parts(Mat matrix) {
     const PetscScalar* restored = values;
     RECOIL_PETSC(MatSeqAIJRestoreArrayRead(part, &restored));
   };
-  read(matrices.own, parts.diagonal_rows, parts.diagonal);
-  if (matrices.other != nullptr) read(matrices.other, parts.off_diagonal_rows, parts.off_diagonal);
+  read(matrices.own, parts.diagonal_rows, parts.diagonal_columns, parts.diagonal);
+  if (matrices.other != nullptr)
+    read(matrices.other, parts.off_diagonal_rows, parts.off_diagonal_columns, parts.off_diagonal);
   return parts;
 }
 

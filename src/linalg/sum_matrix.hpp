@@ -60,9 +60,10 @@ struct AijParts {
 AijParts aij_parts(Mat matrix);
 
 /// Rows and values of the two parts of an AIJ matrix on this rank, for reading; valid until the matrix is
-/// changed or freed. The off-diagonal part is empty on one rank.
+/// changed or freed. Columns count from the first of the part. The off-diagonal part is empty on one rank.
 struct MatrixParts {
   const PetscInt *diagonal_rows = nullptr, *off_diagonal_rows = nullptr;
+  const PetscInt *diagonal_columns = nullptr, *off_diagonal_columns = nullptr;
   const PetscScalar *diagonal = nullptr, *off_diagonal = nullptr;
 };
 
