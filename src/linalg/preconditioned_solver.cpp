@@ -46,6 +46,44 @@ LinearOutcome outcome_of(KSPConvergedReason reason) {
   }
 }
 
+/// The largest sum of absolute values in a row of this rank; infinite if there are infinite or undefined
+/// numbers.
+double largest_row_sum(Mat matrix) {
+  const MatrixParts parts = read_parts(matrix);
+  PetscInt first = 0, end = 0;
+  RECOIL_PETSC(MatGetOwnershipRange(matrix, &first, &end));
+  double largest = 0;
+  const auto sum_row = [](const PetscInt* rows, const PetscScalar* values, PetscInt row) {
+    double sum = 0;
+    for (PetscInt k = rows[row]; k < rows[row + 1]; ++k) sum += std::abs(values[k]);
+    return sum;
+  };
+  for (PetscInt row = 0; row < end - first; ++row) {
+    double sum = sum_row(parts.diagonal_rows, parts.diagonal, row);
+    if (parts.off_diagonal_rows != nullptr) sum += sum_row(parts.off_diagonal_rows, parts.off_diagonal, row);
+    // Comparisons would pass over undefined numbers.
+    if (!std::isfinite(sum)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+struct Products {
+  double length = 0, residual = 0, work = 0; ///< |x|, |r|, b'x
+};
+
+/// All three by one sum over the ranks. Collective.
+Products multiply(const Vector& b, const Vector& x, const Vector& r) {
+  Products products;
+  RECOIL_PETSC(VecNormBegin(x.get(), NORM_2, &products.length));
+  RECOIL_PETSC(VecNormBegin(r.get(), NORM_2, &products.residual));
+  RECOIL_PETSC(VecDotBegin(b.get(), x.get(), &products.work));
+  RECOIL_PETSC(VecNormEnd(x.get(), NORM_2, &products.length));
+  RECOIL_PETSC(VecNormEnd(r.get(), NORM_2, &products.residual));
+  RECOIL_PETSC(VecDotEnd(b.get(), x.get(), &products.work));
+  return products;
+}
+
 } // namespace
 
 PreconditionedSolver::PreconditionedSolver(const Settings& settings, LinearMethod method)
@@ -186,17 +224,10 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
 
 /// Norm of the matrix, or a bound; false if there are infinite or undefined numbers in it.
 bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
-  const auto norm = [](Mat matrix, NormType type) {
-    PetscReal result = 0;
-    RECOIL_PETSC(MatNorm(matrix, type, &result));
-    return result;
-  };
-  if (!std::isfinite(norm(matrix_.get(), NORM_FROBENIUS))) return false;
-  matrix_norm_ = norm(matrix_.get(), NORM_INFINITY);
-  if (!has_terms(stiff)) return true;
-  if (!std::isfinite(norm(stiff->get(), NORM_FROBENIUS))) return false;
-  matrix_norm_ += norm(stiff->get(), NORM_INFINITY);
-  return true;
+  matrix_norm_ = layout().comm->max(largest_row_sum(matrix_.get()));
+  if (std::isfinite(matrix_norm_) && has_terms(stiff))
+    matrix_norm_ += layout().comm->max(largest_row_sum(stiff->get()));
+  return std::isfinite(matrix_norm_);
 }
 
 /// Smoothers and blocks that divide by negative entries make a preconditioner that can hide from conjugate
@@ -330,8 +361,9 @@ LinearResult PreconditionedSolver::solve_indefinite(const Vector& b, Vector& x, 
     result.outcome = outcome_of_error(code, "solving an indefinite system");
     return result;
   }
-  const double size = b.norm(), residual = residual_norm(operator_.get(), b, x);
-  result.relative_residual = size > 0 ? residual / size : 0;
+  RECOIL_PETSC(MatResidual(operator_.get(), b.get(), x.get(), residual_.get()));
+  const double size = b.norm();
+  result.relative_residual = size > 0 ? residual_.norm() / size : 0;
   if (result.outcome == LinearOutcome::converged && std::isfinite(x.norm()))
     x.update_ghosts();
   else
@@ -362,17 +394,14 @@ PetscErrorCode PreconditionedSolver::run_indefinite(Vec b, Vec x, double relativ
   return 0;
 }
 
-double PreconditionedSolver::residual_norm(Mat A, const Vector& b, const Vector& x) {
-  RECOIL_PETSC(MatResidual(A, b.get(), x.get(), residual_.get()));
-  return residual_.norm();
-}
-
 void PreconditionedSolver::judge(const Vector& b, const Vector& x, double relative_tolerance,
                                  LinearResult& result) {
   Mat whole = nullptr;
   RECOIL_PETSC(KSPGetOperators(ksp_.get(), &whole, nullptr));
-  const double size = b.norm(), length = x.norm();
-  result.relative_residual = residual_norm(whole, b, x) / size;
+  RECOIL_PETSC(MatResidual(whole, b.get(), x.get(), residual_.get()));
+  const double size = b.norm();
+  const auto [length, residual, work] = multiply(b, x, residual_);
+  result.relative_residual = residual / size;
   if (result.outcome == LinearOutcome::indefinite) return;
   if (!std::isfinite(result.relative_residual)) {
     result.outcome = LinearOutcome::failed;
@@ -380,7 +409,7 @@ void PreconditionedSolver::judge(const Vector& b, const Vector& x, double relati
   }
   // CG only compares the signs of successive curvatures: it solves negative definite systems without
   // complaint.
-  if (length > 0 && !(b.dot(x) > 0)) result.outcome = LinearOutcome::indefinite;
+  if (length > 0 && !(work > 0)) result.outcome = LinearOutcome::indefinite;
   // CG's own residual keeps falling below what rounding allows.
   constexpr double slack = 10;
   const double attainable = slack * std::numeric_limits<double>::epsilon() * matrix_norm_ * length / size;

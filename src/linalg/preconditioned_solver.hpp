@@ -89,8 +89,6 @@ private:
   PetscErrorCode run(const Vector& b, Vector& x) const;
   PetscErrorCode run_indefinite(Vec b, Vec x, double relative_tolerance, LinearResult& result) const;
   LinearOutcome outcome_of_error(PetscErrorCode code, const char* act) const;
-  /// |b - A x|. Collective.
-  double residual_norm(Mat A, const Vector& b, const Vector& x);
   void judge(const Vector& b, const Vector& x, double relative_tolerance, LinearResult& result);
 
   Settings settings_;
