@@ -98,19 +98,43 @@ PetscErrorCode create_level_with_block_products(PC pc, Mat fine, PetscInt block_
   return register_block_product(*interpolation, fine);
 }
 
+bool is_gamg(PC preconditioner) {
+  PetscBool result = PETSC_FALSE;
+  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCGAMG, &result));
+  return result == PETSC_TRUE;
+}
+
 } // namespace
 
 bool is_block_product(Mat matrix) { return matrix->ops->productnumeric == &fill_block_product; }
 
 PetscErrorCode use_block_products(PC preconditioner) {
-  PetscBool is_gamg = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCGAMG, &is_gamg));
-  if (is_gamg == PETSC_FALSE) return 0;
+  if (!is_gamg(preconditioner)) return 0;
   const auto* const multigrid = static_cast<const PC_MG*>(preconditioner->data);
   CreateLevel& present = static_cast<const PC_GAMG*>(multigrid->innerctx)->ops->createlevel;
   if (present != &create_level_with_block_products) create_level = present;
   present = &create_level_with_block_products;
   return 0;
+}
+
+void multiply_levels_by_halves(PC preconditioner, LevelProducts& products) {
+  if (!is_gamg(preconditioner)) return;
+  PetscInt num_levels = 0;
+  RECOIL_PETSC(PCMGGetLevels(preconditioner, &num_levels));
+  products.resize(num_levels);
+  for (PetscInt level = 1; level + 1 < num_levels; ++level) {
+    KSP smoother = nullptr;
+    Mat matrix = nullptr;
+    PetscInt block_size = 0;
+    RECOIL_PETSC(PCMGGetSmoother(preconditioner, level, &smoother));
+    RECOIL_PETSC(KSPGetOperators(smoother, nullptr, &matrix));
+    RECOIL_PETSC(MatGetBlockSize(matrix, &block_size));
+    if (!is_block_product(matrix) || !SymmetricBlocks::can_take(static_cast<int>(block_size))) continue;
+    if (!products[level]) products[level] = std::make_unique<SymmetricBlocks>();
+    products[level]->take(matrix);
+    RECOIL_PETSC(KSPSetOperators(smoother, products[level]->get(), matrix));
+    RECOIL_PETSC(PCMGSetResidual(preconditioner, level, &PCMGResidualDefault, products[level]->get()));
+  }
 }
 
 } // namespace recoil::linalg

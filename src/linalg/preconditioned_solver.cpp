@@ -121,7 +121,8 @@ void PreconditionedSolver::create() {
     if (!coarse_level_) coarse_level_ = std::make_unique<CoarseLevel>(layout(), *settings_.coarse_space);
     RECOIL_PETSC(CoarseLevel::make_levels(pc));
   }
-  RECOIL_PETSC(replace_parts());
+  level_products_.clear();
+  replace_parts();
 }
 
 bool PreconditionedSolver::is_factorization() const {
@@ -152,17 +153,24 @@ void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
   set_up(stiff, SumMatrix::Pattern::minimal, Renewal::everything);
 }
 
-PetscErrorCode PreconditionedSolver::replace_parts() const {
-  PC aggregation = preconditioner_.get();
+PC PreconditionedSolver::aggregation() const {
+  if (!coarse_level_) return preconditioner_.get();
+  KSP solver = nullptr;
+  PC pc = nullptr;
+  RECOIL_PETSC(PCMGGetCoarseSolve(preconditioner_.get(), &solver));
+  RECOIL_PETSC(KSPGetPC(solver, &pc));
+  return pc;
+}
+
+void PreconditionedSolver::replace_parts() const {
   if (coarse_level_) {
     KSP solver = nullptr;
-    PetscCall(PCMGGetCoarseSolve(aggregation, &solver));
+    RECOIL_PETSC(PCMGGetCoarseSolve(preconditioner_.get(), &solver));
     // Without its options it is no GAMG yet.
-    PetscCall(KSPSetFromOptions(solver));
-    PetscCall(KSPGetPC(solver, &aggregation));
+    RECOIL_PETSC(KSPSetFromOptions(solver));
   }
-  if (!chooses_aggregates(settings_.user_options)) PetscCall(use_compact_aggregates(aggregation));
-  return chooses_products(settings_.user_options) ? 0 : use_block_products(aggregation);
+  if (!chooses_aggregates(settings_.user_options)) RECOIL_PETSC(use_compact_aggregates(aggregation()));
+  if (!chooses_products(settings_.user_options)) RECOIL_PETSC(use_block_products(aggregation()));
 }
 
 bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
@@ -203,6 +211,7 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     if (coarse_level_ && !keep)
       code = coarse_level_->take(preconditioner_.get(), operator_.get(), modes_.get());
     if (code == 0) code = set_up_parts();
+    if (code == 0 && !keep) multiply_levels_by_halves(aggregation(), level_products_);
   }
   if (code = agree(*layout().comm, code); code != 0) {
     // An error may leave PETSc's objects half set up.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "linalg/coarse_level.hpp"
+#include "linalg/gamg_products.hpp"
 #include "linalg/refresh_policy.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
@@ -82,7 +83,9 @@ protected:
 private:
   /// Has GAMG, which is the coarse solver where there is a coarse space, multiply by blocks unless the user
   /// has chosen how PETSc does.
-  PetscErrorCode replace_parts() const;
+  /// The preconditioner that makes aggregates, if there is one.
+  PC aggregation() const;
+  void replace_parts() const;
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
   bool has_positive_diagonal() const;
@@ -97,6 +100,7 @@ private:
   bool users_tolerance_ = false, users_limit_ = false;
   std::unique_ptr<NearNullSpace> modes_;
   std::unique_ptr<CoarseLevel> coarse_level_; ///< null where multigrid goes to aggregates at once
+  LevelProducts level_products_;
   SumMatrix sum_;
   Vector residual_;
   LinearOutcome set_up_outcome_ = LinearOutcome::failed;

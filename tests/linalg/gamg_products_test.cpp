@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include <gtest/gtest.h>
 #include <petsc/private/matimpl.h>
@@ -19,18 +20,27 @@ class SolverWithLevels : public linalg::PreconditionedSolver {
 public:
   using PreconditionedSolver::PreconditionedSolver;
 
-  /// The operators of all levels but the finest.
-  std::vector<Mat> coarse_operators() const {
+  /// What smoothers multiply with, and what they and coarser levels are made of.
+  struct Operators {
+    Mat multiplied, matrix;
+  };
+  /// Of all levels but the finest.
+  std::vector<Operators> coarse_levels() const {
     PetscInt num_levels = 0;
     RECOIL_PETSC(PCMGGetLevels(preconditioner_.get(), &num_levels));
-    std::vector<Mat> result;
+    std::vector<Operators> result;
     for (PetscInt level = 0; level + 1 < num_levels; ++level) {
       KSP smoother = nullptr;
-      Mat matrix = nullptr;
+      Operators operators{};
       RECOIL_PETSC(PCMGGetSmoother(preconditioner_.get(), level, &smoother));
-      RECOIL_PETSC(KSPGetOperators(smoother, nullptr, &matrix));
-      result.push_back(matrix);
+      RECOIL_PETSC(KSPGetOperators(smoother, &operators.multiplied, &operators.matrix));
+      result.push_back(operators);
     }
+    return result;
+  }
+  std::vector<Mat> coarse_operators() const {
+    std::vector<Mat> result;
+    for (const Operators& level : coarse_levels()) result.push_back(level.matrix);
     return result;
   }
 };
@@ -75,6 +85,32 @@ TEST_F(GamgProducts, FirstAndRenewedOperatorsAreMultipliedByBlocks) {
   testing::assemble<3>(box, {}, matrix, 2);
   solver.refresh(nullptr, Renewal::operators);
   EXPECT_EQ(num_by_blocks(solver), static_cast<int>(solver.coarse_operators().size()));
+}
+
+TEST_F(GamgProducts, LevelsMultiplyByHalves) {
+  const auto expect_halves = [this] {
+    const auto levels = solver.coarse_levels();
+    ASSERT_GE(levels.size(), 2U);
+    for (const auto& [multiplied, matrix] : std::span(levels).subspan(1)) {
+      EXPECT_NE(multiplied, matrix);
+      linalg::VecHandle x, y, expected;
+      RECOIL_PETSC(MatCreateVecs(matrix, x.put(), y.put()));
+      RECOIL_PETSC(VecDuplicate(y.get(), expected.put()));
+      RECOIL_PETSC(VecSetRandom(x.get(), nullptr));
+      RECOIL_PETSC(MatMult(matrix, x.get(), expected.get()));
+      RECOIL_PETSC(MatMult(multiplied, x.get(), y.get()));
+      PetscReal size = 0, error = 0;
+      RECOIL_PETSC(VecNorm(expected.get(), NORM_2, &size));
+      RECOIL_PETSC(VecAXPY(y.get(), -1, expected.get()));
+      RECOIL_PETSC(VecNorm(y.get(), NORM_2, &error));
+      EXPECT_LE(error, 1e-13 * size);
+    }
+  };
+  solver.rebuild(matrix, box.modes(), nullptr);
+  expect_halves();
+  testing::assemble<3>(box, {}, matrix, 2);
+  solver.refresh(nullptr, Renewal::operators);
+  expect_halves();
 }
 
 TEST_F(GamgProducts, RenewedOperatorsBelowALevelOnFewerRanksAreMultipliedByBlocks) {
