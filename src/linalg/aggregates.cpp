@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <string_view>
 #include <utility>
 
 #include <petsc/private/pcgamgimpl.h>
 
+#include "linalg/gamg_products.hpp"
+#include "linalg/solver_options.hpp"
+#include "linalg/sum_matrix.hpp"
+
 namespace recoil::linalg {
 
 namespace {
 
-/// Further ones change neither iterations nor times (docs/performance.md).
+/// More sweeps change neither iterations nor times (docs/performance.md).
 constexpr int num_sweeps = 2;
 
 /// Size of aggregates over that of a node's neighbourhood, itself included: 38 nodes for tetrahedra of first
@@ -80,7 +83,8 @@ std::vector<idx_t> find_depths(const EliminationGraph& graph, const std::vector<
   return depths;
 }
 
-/// Moves every seed to the deepest node of its aggregate; of several to the one that is among the deepest.
+/// Moves every seed to the deepest node of its aggregate; of equally deep ones to that with most neighbours
+/// in the aggregate, where deep ones count for more, then to the first.
 void move_to_middles(const EliminationGraph& graph, const std::vector<idx_t>& aggregates,
                      std::vector<idx_t>& seeds) {
   const std::vector<idx_t> depths = find_depths(graph, aggregates);
@@ -100,35 +104,34 @@ void move_to_middles(const EliminationGraph& graph, const std::vector<idx_t>& ag
 /// The couplings of this rank's nodes in a graph of GAMG, which has a row for every node.
 struct OwnGraph {
   EliminationGraph graph;
-  std::vector<PetscInt> nodes; ///< that couple with any other, on any rank; others stay out of aggregates
+  std::vector<PetscInt> rows; ///< of the nodes that couple with any other, on any rank
 };
 
-PetscErrorCode take_own(Mat matrix, OwnGraph& own) {
-  PetscInt first = 0, end = 0;
-  PetscCall(MatGetOwnershipRange(matrix, &first, &end));
-  std::vector<idx_t> numbers(end - first, -1);
-  const auto visit = [&](PetscInt row, auto act) -> PetscErrorCode {
-    PetscInt count = 0;
-    const PetscInt* columns = nullptr;
-    PetscCall(MatGetRow(matrix, row, &count, &columns, nullptr));
-    for (PetscInt k = 0; k < count; ++k)
-      if (columns[k] != row) act(columns[k]);
-    return MatRestoreRow(matrix, row, &count, &columns, nullptr);
+OwnGraph take_own(Mat matrix) {
+  const MatrixParts parts = read_parts(matrix);
+  PetscInt num_rows = 0;
+  RECOIL_PETSC(MatGetLocalSize(matrix, &num_rows, nullptr));
+  const auto couples = [&](PetscInt row) {
+    const PetscInt begin = parts.diagonal_rows[row], end = parts.diagonal_rows[row + 1];
+    const bool elsewhere =
+        parts.off_diagonal_rows != nullptr && parts.off_diagonal_rows[row] < parts.off_diagonal_rows[row + 1];
+    return elsewhere || std::any_of(parts.diagonal_columns + begin, parts.diagonal_columns + end,
+                                    [&](PetscInt column) { return column != row; });
   };
-  for (PetscInt row = first; row < end; ++row) {
-    bool couples = false;
-    PetscCall(visit(row, [&](PetscInt) { couples = true; }));
-    if (!couples) continue;
-    numbers[row - first] = static_cast<idx_t>(own.nodes.size());
-    own.nodes.push_back(row);
+  OwnGraph own;
+  std::vector<idx_t> numbers(num_rows, -1);
+  for (PetscInt row = 0; row < num_rows; ++row) {
+    if (!couples(row)) continue;
+    numbers[row] = static_cast<idx_t>(own.rows.size());
+    own.rows.push_back(row);
   }
-  for (const PetscInt row : own.nodes) {
-    PetscCall(visit(row, [&](PetscInt column) {
-      if (column >= first && column < end) own.graph.neighbours.push_back(numbers[column - first]);
-    }));
+  for (const PetscInt row : own.rows) {
+    for (PetscInt k = parts.diagonal_rows[row]; k < parts.diagonal_rows[row + 1]; ++k)
+      if (const PetscInt column = parts.diagonal_columns[k]; column != row)
+        own.graph.neighbours.push_back(numbers[column]);
     own.graph.end_row();
   }
-  return 0;
+  return own;
 }
 
 using Coarsen = decltype(_PCGAMGOps::coarsen);
@@ -136,36 +139,46 @@ using Coarsen = decltype(_PCGAMGOps::coarsen);
 /// PETSc's own, which has no public name; the same in all preconditioners with smoothed aggregation.
 Coarsen coarsen_by_petsc = nullptr;
 
-/// Lists of the aggregates' nodes by global numbers, each at the place of one of its nodes.
-PetscErrorCode list_aggregates(Mat graph, PetscCoarsenData** lists) {
-  OwnGraph own;
-  PetscCall(take_own(graph, own));
-  const double neighbourhood = 1 + static_cast<double>(own.graph.neighbours.size()) /
-                                       static_cast<double>(std::max<std::size_t>(1, own.nodes.size()));
-  const Aggregates aggregates = find_aggregates(own.graph, size_of_neighbourhoods * neighbourhood);
+/// Lists of the aggregates' nodes by global numbers, each at the place of one of its nodes. Nodes that couple
+/// with nothing stay out, as in PETSc's lists, and so do those of aggregates with fewer than `least` nodes,
+/// islands of the partition on which the modes would be linearly dependent.
+PetscErrorCode list_aggregates(Mat graph, idx_t least, PetscCoarsenData** lists) {
+  const OwnGraph own = take_own(graph);
+  const Aggregates aggregates = find_aggregates(own.graph);
+  std::vector<idx_t> sizes(aggregates.count, 0);
+  for (const idx_t aggregate : aggregates.of_node) ++sizes[aggregate];
   PetscInt first = 0, end = 0;
   PetscCall(MatGetOwnershipRange(graph, &first, &end));
   PetscCall(PetscCDCreate(end - first, lists));
+  PetscCall(PetscCDSetChuckSize(*lists, std::max<PetscInt>(1, end - first)));
   std::vector<PetscInt> places(aggregates.count, -1);
-  for (std::size_t k = 0; k < own.nodes.size(); ++k) {
-    PetscInt& place = places[aggregates.of_node[k]];
-    if (place < 0) place = own.nodes[k] - first;
-    PetscCall(PetscCDAppendID(*lists, place, own.nodes[k]));
+  for (std::size_t k = 0; k < own.rows.size(); ++k) {
+    const idx_t aggregate = aggregates.of_node[k];
+    if (sizes[aggregate] < least) continue;
+    PetscInt& place = places[aggregate];
+    if (place < 0) place = own.rows[k];
+    PetscCall(PetscCDAppendID(*lists, place, first + own.rows[k]));
   }
   return 0;
 }
 
-/// Exceptions must not pass through PETSc's C code.
-PetscErrorCode coarsen(PC pc, Mat* graph, PetscCoarsenData** lists) try {
+PetscErrorCode coarsen(PC pc, Mat* graph, PetscCoarsenData** lists) {
   const auto* const multigrid = static_cast<const PC_MG*>(pc->data);
-  if (static_cast<const PC_GAMG*>(multigrid->innerctx)->current_level > 0)
-    return coarsen_by_petsc(pc, graph, lists);
-  return list_aggregates(*graph, lists);
-} catch (const std::bad_alloc&) {
-  return PETSC_ERR_MEM;
+  const PC_GAMG& gamg = *static_cast<const PC_GAMG*>(multigrid->innerctx);
+  if (gamg.current_level > 0) return coarsen_by_petsc(pc, graph, lists);
+  // Modes over components of a node.
+  const auto least =
+      static_cast<idx_t>((gamg.data_cell_cols + gamg.data_cell_rows - 1) / gamg.data_cell_rows);
+  return without_exceptions([&] { return list_aggregates(*graph, least, lists); });
 }
 
 } // namespace
+
+Aggregates find_aggregates(const EliminationGraph& graph) {
+  const double num_nodes = std::max<idx_t>(1, graph.num_nodes());
+  const double neighbourhood = 1 + static_cast<double>(graph.neighbours.size()) / num_nodes;
+  return find_aggregates(graph, size_of_neighbourhoods * neighbourhood);
+}
 
 Aggregates find_aggregates(const EliminationGraph& graph, double size) {
   std::vector<idx_t> seeds = spread_seeds(graph, size);
@@ -177,18 +190,13 @@ Aggregates find_aggregates(const EliminationGraph& graph, double size) {
   return {std::move(of_node), static_cast<idx_t>(seeds.size())};
 }
 
-PetscErrorCode use_compact_aggregates(PC preconditioner) {
-  PetscBool is_gamg = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCGAMG, &is_gamg));
-  if (is_gamg == PETSC_FALSE) return 0;
+void use_compact_aggregates(PC preconditioner) {
+  _PCGAMGOps* const operations = gamg_operations(preconditioner);
+  if (operations == nullptr || operations->coarsen == &coarsen) return;
   PCGAMGType type = nullptr;
-  PetscCall(PCGAMGGetType(preconditioner, &type));
-  if (type == nullptr || std::string_view(type) != PCGAMGAGG) return 0;
-  const auto* const multigrid = static_cast<const PC_MG*>(preconditioner->data);
-  Coarsen& present = static_cast<const PC_GAMG*>(multigrid->innerctx)->ops->coarsen;
-  if (present != &coarsen) coarsen_by_petsc = present;
-  present = &coarsen;
-  return 0;
+  RECOIL_PETSC(PCGAMGGetType(preconditioner, &type));
+  if (type == nullptr || std::string_view(type) != PCGAMGAGG) return;
+  coarsen_by_petsc = std::exchange(operations->coarsen, &coarsen);
 }
 
 } // namespace recoil::linalg

@@ -75,9 +75,13 @@ PetscErrorCode CoarseLevel::make_levels(PC multigrid) {
 }
 
 PetscErrorCode CoarseLevel::take(PC multigrid, Mat matrix, const NearNullSpace* modes) {
+  KSP solver = nullptr;
+  PetscCall(PCMGGetSmoother(multigrid, 0, &solver));
   if (multigrid == multigrid_.get() && matrix == matrix_.get()) {
     Mat kept = product_.get();
-    return MatPtAP(matrix, interpolation_.get(), MAT_REUSE_MATRIX, PETSC_DEFAULT, &kept);
+    PetscCall(MatPtAP(matrix, interpolation_.get(), MAT_REUSE_MATRIX, PETSC_DEFAULT, &kept));
+    // Has the coarse solver set up with all others, not in the first solve.
+    return KSPSetOperators(solver, product_.get(), product_.get());
   }
   multigrid_.reset();
   product_.reset();
@@ -90,9 +94,7 @@ PetscErrorCode CoarseLevel::take(PC multigrid, Mat matrix, const NearNullSpace* 
     PetscCall(restrict_modes(*modes));
     PetscCall(MatSetNearNullSpace(product_.get(), modes_->get()));
   }
-  KSP solver = nullptr;
   PetscCall(PCMGSetInterpolation(multigrid, 1, interpolation_.get()));
-  PetscCall(PCMGGetSmoother(multigrid, 0, &solver));
   PetscCall(KSPSetOperators(solver, product_.get(), product_.get()));
   return 0;
 }

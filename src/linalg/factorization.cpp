@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "recoil/base/memory.hpp"
 #include "recoil/base/signals.hpp"
@@ -103,10 +104,10 @@ Triangle gather_pattern(const parallel::Communicator& comm, const Triangle& own)
   std::vector<PetscInt> lengths(own.starts.size());
   std::adjacent_difference(own.starts.begin(), own.starts.end(), lengths.begin());
   lengths.erase(lengths.begin());
+  petsc_int(comm.sum(static_cast<GlobalIndex>(own.columns.size()))); // which the sums below reach
   Triangle whole;
   const std::vector<PetscInt> all_lengths = parallel::gather(comm, 0, std::move(lengths));
   whole.columns = parallel::gather(comm, 0, own.columns);
-  petsc_int(whole.columns.size()); // which the sums below reach
   for (const PetscInt length : all_lengths) whole.starts.push_back(whole.starts.back() + length);
   whole.values.assign(whole.columns.size(), 0);
   return whole;
@@ -117,8 +118,8 @@ class UpperCholesky {
 public:
   explicit UpperCholesky(MPI_Comm comm) : comm_(comm) {}
   /// Takes the values of a matrix, and its pattern where that is another one, and factors. What the
-  /// factorisation ends with is not returned but kept, so that no rank leaves PETSc's calls before the others
-  /// do. Collective.
+  /// factorisation ends with is kept and, where there are other ranks, not returned, so that none leaves
+  /// PETSc's calls before the others do. Collective.
   PetscErrorCode factor(Mat matrix, const char* prefix);
   /// Collective.
   PetscErrorCode solve(Vec right, Vec solution) const;
@@ -148,13 +149,14 @@ private:
 PetscErrorCode UpperCholesky::factor(Mat matrix, const char* prefix) {
   PetscCall(take(matrix));
   code_ = factors() ? factor_whole(prefix) : 0;
-  return 0;
+  return is_alone() ? code_ : 0;
 }
 
 PetscErrorCode UpperCholesky::take(Mat matrix) {
   const UpperRows rows(matrix);
   const bool is_known = comm_.all(has_pattern_ && own_.take_values(rows));
   if (!is_known) {
+    has_pattern_ = false;
     factor_.reset();
     upper_.reset();
     own_.take_pattern(rows);
@@ -225,7 +227,7 @@ PetscErrorCode UpperCholesky::solve(Vec right, Vec solution) const {
   PetscCall(VecScatterBegin(gather_entries_.get(), right, right_.get(), INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(gather_entries_.get(), right, right_.get(), INSERT_VALUES, SCATTER_FORWARD));
   // The others wait for an answer: an error travels to them as numbers that end the iteration everywhere.
-  if (factors() && MatSolve(factor_.get(), right_.get(), solution_.get()) != 0)
+  if (factors() && (code_ != 0 || MatSolve(factor_.get(), right_.get(), solution_.get()) != 0))
     PetscCall(VecSet(solution_.get(), std::numeric_limits<double>::quiet_NaN()));
   PetscCall(
       VecScatterBegin(gather_entries_.get(), solution_.get(), solution, INSERT_VALUES, SCATTER_REVERSE));
@@ -237,15 +239,12 @@ UpperCholesky* behind(PC pc) {
   return PCShellGetContext(pc, &self) == 0 ? self : nullptr;
 }
 
-/// PETSc's frames in between know no exceptions.
-PetscErrorCode set_up(PC pc) try {
+PetscErrorCode set_up(PC pc) {
   Mat matrix = nullptr;
   const char* prefix = nullptr;
   PetscCall(PCGetOperators(pc, nullptr, &matrix));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
-  return behind(pc)->factor(matrix, prefix);
-} catch (const std::bad_alloc&) {
-  return PETSC_ERR_MEM;
+  return without_exceptions([&] { return behind(pc)->factor(matrix, prefix); });
 }
 
 PetscErrorCode apply(PC pc, Vec right, Vec solution) { return behind(pc)->solve(right, solution); }
@@ -255,16 +254,15 @@ PetscErrorCode destroy(PC pc) {
   return 0;
 }
 
-PetscErrorCode create(PC pc) try {
+PetscErrorCode create(PC pc) {
   PetscCall(PCSetType(pc, PCSHELL));
   PetscCall(PCShellSetName(pc, shown_name));
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc));
-  PetscCall(PCShellSetContext(pc, std::make_unique<UpperCholesky>(comm).release()));
+  PetscCall(without_exceptions(
+      [&] { return PCShellSetContext(pc, std::make_unique<UpperCholesky>(comm).release()); }));
   PetscCall(PCShellSetSetUp(pc, &set_up));
   PetscCall(PCShellSetApply(pc, &apply));
   return PCShellSetDestroy(pc, &destroy);
-} catch (const std::bad_alloc&) {
-  return PETSC_ERR_MEM;
 }
 
 /// The one behind the preconditioner of `ksp`; null where that is another one. Not collective.

@@ -12,9 +12,9 @@ PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code);
 /// for ever.
 PetscErrorCode alone_without_memory(PetscObject object, PetscErrorCode code);
 
-/// Sets up `ksp` with all that its preconditioner factors, in blocks or in a telescope. PETSc would factor
-/// in the first solve, where a failure on one rank leaves the others waiting for ever: agree() on the error
-/// code, which may differ between ranks, before any solve. Collective.
+/// Sets up `ksp` with all that its preconditioner factors, on rank 0, in blocks or in a telescope. PETSc
+/// would factor in the first solve, where a failure on one rank leaves the others waiting for ever: agree()
+/// on the error code, which may differ between ranks, before any solve. Collective.
 PetscErrorCode set_up_factorization(KSP ksp);
 
 /// Name of a PETSc preconditioner: CHOLMOD's factorisation of the upper triangle of an AIJ matrix. Rank 0
@@ -31,7 +31,7 @@ inline constexpr const char* upper_cholesky = "recoil_cholesky";
 void register_upper_cholesky();
 
 /// Whether the last set-up of the factorisation in `ksp`, in a telescope or not, met an indefinite matrix.
-/// False where there is none on this rank. Not collective.
+/// False on ranks that do not factor. Not collective.
 bool is_indefinite(KSP ksp);
 
 } // namespace recoil::linalg

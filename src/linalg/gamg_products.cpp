@@ -1,14 +1,13 @@
 #include "linalg/gamg_products.hpp"
 
-#include <exception>
-#include <new>
 #include <string>
+#include <utility>
 
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcgamgimpl.h>
 
 #include "linalg/block_triple_product.hpp"
-#include "recoil/base/log.hpp"
+#include "linalg/solver_options.hpp"
 
 namespace recoil::linalg {
 
@@ -17,19 +16,6 @@ namespace {
 PetscErrorCode destroy_block_product(void* product) {
   delete static_cast<BlockTripleProduct*>(product);
   return 0;
-}
-
-/// Exceptions must not pass through PETSc's C code.
-template <class Act>
-PetscErrorCode without_exceptions(Act act) try {
-  return act();
-} catch (const std::bad_alloc&) {
-  return PETSC_ERR_MEM;
-} catch (const InputError&) {
-  return PETSC_ERR_MEM; // what collectively() makes of std::bad_alloc
-} catch (const std::exception& error) {
-  log_warning("a product of matrices failed", {{"reason", std::string_view(error.what())}});
-  return PETSC_ERR_ARG_OUTOFRANGE;
 }
 
 PetscErrorCode fill_block_product(Mat product) {
@@ -98,27 +84,26 @@ PetscErrorCode create_level_with_block_products(PC pc, Mat fine, PetscInt block_
   return register_block_product(*interpolation, fine);
 }
 
-bool is_gamg(PC preconditioner) {
-  PetscBool result = PETSC_FALSE;
-  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCGAMG, &result));
-  return result == PETSC_TRUE;
-}
-
 } // namespace
+
+_PCGAMGOps* gamg_operations(PC preconditioner) {
+  PetscBool is_gamg = PETSC_FALSE;
+  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCGAMG, &is_gamg));
+  if (is_gamg == PETSC_FALSE) return nullptr;
+  const auto* const multigrid = static_cast<const PC_MG*>(preconditioner->data);
+  return static_cast<const PC_GAMG*>(multigrid->innerctx)->ops;
+}
 
 bool is_block_product(Mat matrix) { return matrix->ops->productnumeric == &fill_block_product; }
 
-PetscErrorCode use_block_products(PC preconditioner) {
-  if (!is_gamg(preconditioner)) return 0;
-  const auto* const multigrid = static_cast<const PC_MG*>(preconditioner->data);
-  CreateLevel& present = static_cast<const PC_GAMG*>(multigrid->innerctx)->ops->createlevel;
-  if (present != &create_level_with_block_products) create_level = present;
-  present = &create_level_with_block_products;
-  return 0;
+void use_block_products(PC preconditioner) {
+  _PCGAMGOps* const operations = gamg_operations(preconditioner);
+  if (operations == nullptr || operations->createlevel == &create_level_with_block_products) return;
+  create_level = std::exchange(operations->createlevel, &create_level_with_block_products);
 }
 
 void multiply_levels_by_halves(PC preconditioner, LevelProducts& products) {
-  if (!is_gamg(preconditioner)) return;
+  if (gamg_operations(preconditioner) == nullptr) return;
   PetscInt num_levels = 0;
   RECOIL_PETSC(PCMGGetLevels(preconditioner, &num_levels));
   products.resize(num_levels);
@@ -132,7 +117,11 @@ void multiply_levels_by_halves(PC preconditioner, LevelProducts& products) {
     if (!is_block_product(matrix) || !SymmetricBlocks::can_take(static_cast<int>(block_size))) continue;
     if (!products[level]) products[level] = std::make_unique<SymmetricBlocks>();
     products[level]->take(matrix);
-    RECOIL_PETSC(KSPSetOperators(smoother, products[level]->get(), matrix));
+    // By way of the preconditioner, where the smoother has its operators, too: it would estimate its bounds
+    // anew.
+    PC of_smoother = nullptr;
+    RECOIL_PETSC(KSPGetPC(smoother, &of_smoother));
+    RECOIL_PETSC(PCSetOperators(of_smoother, products[level]->get(), matrix));
     RECOIL_PETSC(PCMGSetResidual(preconditioner, level, &PCMGResidualDefault, products[level]->get()));
   }
 }

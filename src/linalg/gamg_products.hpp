@@ -6,11 +6,16 @@
 #include "linalg/symmetric_blocks.hpp"
 #include "recoil/linalg/petsc.hpp"
 
+struct _PCGAMGOps;
+
 namespace recoil::linalg {
+
+/// What GAMG goes through at each level, to be replaced; null for other preconditioners. Not collective.
+_PCGAMGOps* gamg_operations(PC preconditioner);
 
 /// Has GAMG form the operators P'A P of its levels by BlockTripleProduct where that takes them, by PETSc's
 /// products elsewhere. Other preconditioners stay as they are. Before the set-up; not collective.
-PetscErrorCode use_block_products(PC preconditioner);
+void use_block_products(PC preconditioner);
 
 /// By level, null where PETSc multiplies.
 using LevelProducts = std::vector<std::unique_ptr<SymmetricBlocks>>;

@@ -40,6 +40,17 @@ EpsHandle make_eigen_solver(const BlockMatrix& A, const BlockMatrix& B, int coun
   return eps;
 }
 
+/// @throws LibraryError, std::bad_alloc on every rank if A + shift B could not be factored. Collective.
+void check_factorization(EPS eps, const parallel::Communicator& comm) {
+  ST transformation = nullptr;
+  KSP solver = nullptr;
+  RECOIL_PETSC(EPSGetST(eps, &transformation));
+  RECOIL_PETSC(STGetKSP(transformation, &solver));
+  RECOIL_PETSC(agree(comm, set_up_factorization(solver)));
+  if (comm.any(is_indefinite(solver)))
+    throw LibraryError("the matrix of an eigenvalue problem, shifted, is not positive definite");
+}
+
 } // namespace
 
 GeneralizedEigenpairs smallest_eigenpairs(const BlockMatrix& A, const BlockMatrix& B, int count,
@@ -56,6 +67,7 @@ GeneralizedEigenpairs smallest_eigenpairs(const BlockMatrix& A, const BlockMatri
     const DeferredSignals deferred;
     RECOIL_PETSC(EPSSetFromOptions(eps.get()));
     RECOIL_PETSC(EPSSetUp(eps.get()));
+    check_factorization(eps.get(), *layout.comm);
   }
   RECOIL_PETSC(EPSSolve(eps.get()));
   PetscInt converged = 0;

@@ -68,13 +68,13 @@ double largest_row_sum(Mat matrix) {
   return largest;
 }
 
-struct Products {
+struct InnerProducts {
   double length = 0, residual = 0, work = 0; ///< |x|, |r|, b'x
 };
 
 /// All three by one sum over the ranks. Collective.
-Products multiply(const Vector& b, const Vector& x, const Vector& r) {
-  Products products;
+InnerProducts inner_products(const Vector& b, const Vector& x, const Vector& r) {
+  InnerProducts products;
   RECOIL_PETSC(VecNormBegin(x.get(), NORM_2, &products.length));
   RECOIL_PETSC(VecNormBegin(r.get(), NORM_2, &products.residual));
   RECOIL_PETSC(VecDotBegin(b.get(), x.get(), &products.work));
@@ -169,8 +169,8 @@ void PreconditionedSolver::replace_parts() const {
     // Without its options it is no GAMG yet.
     RECOIL_PETSC(KSPSetFromOptions(solver));
   }
-  if (!chooses_aggregates(settings_.user_options)) RECOIL_PETSC(use_compact_aggregates(aggregation()));
-  if (!chooses_products(settings_.user_options)) RECOIL_PETSC(use_block_products(aggregation()));
+  if (!chooses_aggregates(settings_.user_options)) use_compact_aggregates(aggregation());
+  if (!chooses_products(settings_.user_options)) use_block_products(aggregation());
 }
 
 bool PreconditionedSolver::take_reference(const BlockMatrix& matrix,
@@ -200,6 +200,10 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     set_up_outcome_ = outcome_of_error(terms_code, "factoring the block of the stiff nodes");
     return;
   }
+  if (!has_positive_diagonal()) {
+    set_up_outcome_ = LinearOutcome::indefinite;
+    return;
+  }
   const bool keep = what == Renewal::stiff_terms && policy_.has_interpolation() && !is_factorization();
   RECOIL_PETSC(PCSetReusePreconditioner(preconditioner_.get(), keep ? PETSC_TRUE : PETSC_FALSE));
   connect();
@@ -211,7 +215,6 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     if (coarse_level_ && !keep)
       code = coarse_level_->take(preconditioner_.get(), operator_.get(), modes_.get());
     if (code == 0) code = set_up_parts();
-    if (code == 0 && !keep) multiply_levels_by_halves(aggregation(), level_products_);
   }
   if (code = agree(*layout().comm, code); code != 0) {
     // An error may leave PETSc's objects half set up.
@@ -220,9 +223,8 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     return;
   }
   policy_.set_up();
-  const bool has_negative_entries = method_ != LinearMethod::direct && !has_positive_diagonal();
-  if (has_negative_entries && !is_factorization()) policy_.found_indefinite();
-  if (has_negative_entries || is_found_indefinite()) {
+  if (!keep) multiply_levels_by_halves(aggregation(), level_products_);
+  if (is_found_indefinite()) {
     set_up_outcome_ = LinearOutcome::indefinite;
     return;
   }
@@ -240,14 +242,16 @@ bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
 }
 
 /// Smoothers and blocks that divide by negative entries make a preconditioner that can hide from conjugate
-/// gradients what the matrix is.
+/// gradients what the matrix is. Smoothers leave rows with a zero there as they are. True for factorisations,
+/// which find out by themselves.
 bool PreconditionedSolver::has_positive_diagonal() const {
+  if (method_ == LinearMethod::direct) return true;
   VecHandle diagonal;
   RECOIL_PETSC(MatCreateVecs(operator_.get(), nullptr, diagonal.put()));
   RECOIL_PETSC(MatGetDiagonal(operator_.get(), diagonal.get()));
   PetscReal least = 0;
   RECOIL_PETSC(VecMin(diagonal.get(), nullptr, &least));
-  return least > 0;
+  return method_ == LinearMethod::block_jacobi ? least > 0 : least >= 0;
 }
 
 PetscErrorCode PreconditionedSolver::take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern,
@@ -409,7 +413,7 @@ void PreconditionedSolver::judge(const Vector& b, const Vector& x, double relati
   RECOIL_PETSC(KSPGetOperators(ksp_.get(), &whole, nullptr));
   RECOIL_PETSC(MatResidual(whole, b.get(), x.get(), residual_.get()));
   const double size = b.norm();
-  const auto [length, residual, work] = multiply(b, x, residual_);
+  const auto [length, residual, work] = inner_products(b, x, residual_);
   result.relative_residual = residual / size;
   if (result.outcome == LinearOutcome::indefinite) return;
   if (!std::isfinite(result.relative_residual)) {

@@ -81,10 +81,9 @@ protected:
   SymmetricBlocks products_; ///< with operator_
 
 private:
-  /// Has GAMG, which is the coarse solver where there is a coarse space, multiply by blocks unless the user
-  /// has chosen how PETSc does.
-  /// The preconditioner that makes aggregates, if there is one.
+  /// GAMG if there is one: the coarse solver where there is a coarse space.
   PC aggregation() const;
+  /// Has GAMG make aggregates and multiply as recoil does, unless the user has chosen how PETSc does.
   void replace_parts() const;
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);

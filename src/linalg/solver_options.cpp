@@ -29,17 +29,18 @@ OptionList telescoped(OptionList options, const std::string& prefix, int num_ran
   return options;
 }
 
-/// factorization_options for a matrix with both its triangles, on any ranks; where the user has chosen a
-/// factorisation, PETSc's own preconditioner, which reads that and is gathered on one rank by PCTELESCOPE.
+/// factorization_options for a matrix with both its triangles. Where the user has chosen a factorisation of
+/// PETSc, that: on several ranks one that works on all of them, or any one behind PCTELESCOPE.
 OptionList whole_factorization_options(const std::string& prefix, int num_ranks, const OptionList& of_user) {
+  const auto has = [&](const std::string& name) {
+    return std::ranges::any_of(of_user,
+                               [&](const auto& option) { return option.first.starts_with(prefix + name); });
+  };
   const std::string telescope = prefix + "telescope_";
-  const bool chosen = std::ranges::any_of(of_user, [&](const auto& option) {
-    return option.first.starts_with(prefix + "pc_factor") || option.first.starts_with(telescope);
-  });
-  if (num_ranks > 1 && (!has_cholmod() || chosen))
-    return telescoped(factorization_options(telescope), prefix, num_ranks);
+  const bool gathers = num_ranks > 1 && (!has_cholmod() || has("telescope_") || has("pc_telescope"));
+  if (gathers) return telescoped(factorization_options(telescope), prefix, num_ranks);
   OptionList options = factorization_options(prefix);
-  if (!has_cholmod() || chosen) return options;
+  if (!has_cholmod() || has(num_ranks == 1 ? "pc_factor" : "pc_factor_mat_solver_type")) return options;
   options.front().second = upper_cholesky;
   // Where there is little fill CHOLMOD takes LDL' without supernodes. It solves indefinite systems too, for
   // the stationary point of the model, and conjugate gradients judge what comes out.
@@ -134,7 +135,7 @@ bool chooses_products(const OptionList& of_user) {
 
 bool chooses_aggregates(const OptionList& of_user) {
   return std::ranges::any_of(of_user, [](const auto& option) {
-    return option.first.starts_with("mat_coarsen") ||
+    return option.first.find("mat_coarsen") != std::string::npos ||
            option.first.ends_with("pc_gamg_aggressive_coarsening") ||
            option.first.ends_with("pc_gamg_square_graph");
   });

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <slepceps.h>
 
+#include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/linalg/linear_solver.hpp"
 
 namespace recoil::linalg {
@@ -50,6 +54,21 @@ public:
   QuietErrors& operator=(const QuietErrors&) = delete;
   ~QuietErrors() { PetscPopErrorHandler(); }
 };
+
+/// act(), which PETSc calls and which returns its error codes; exceptions, which must not pass through
+/// PETSc's frames, become codes of what numbers and memory bring about (PETSC_ERR_MEM) or of a mistake
+/// (PETSC_ERR_ARG_OUTOFRANGE).
+template <class Act>
+PetscErrorCode without_exceptions(Act act) try {
+  return act();
+} catch (const std::bad_alloc&) {
+  return PETSC_ERR_MEM;
+} catch (const InputError&) {
+  return PETSC_ERR_MEM; // what collectively() makes of std::bad_alloc
+} catch (const std::exception& error) {
+  log_warning("a step of the linear solver failed", {{"reason", std::string_view(error.what())}});
+  return PETSC_ERR_ARG_OUTOFRANGE;
+}
 
 /// Runs what PETSc calls back: exceptions must not pass through PETSc's frames, and wait here until those are
 /// left.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <petsc/private/matimpl.h>
+#include <petsc/private/pcmgimpl.h>
 
 #include "linalg/gamg_products.hpp"
 #include "linalg/preconditioned_solver.hpp"
@@ -20,9 +21,9 @@ class SolverWithLevels : public linalg::PreconditionedSolver {
 public:
   using PreconditionedSolver::PreconditionedSolver;
 
-  /// What smoothers multiply with, and what they and coarser levels are made of.
+  /// What smoothers and residuals multiply with, and what they and coarser levels are made of.
   struct Operators {
-    Mat multiplied, matrix;
+    Mat smoothed, subtracted, matrix;
   };
   /// Of all levels but the finest.
   std::vector<Operators> coarse_levels() const {
@@ -33,7 +34,8 @@ public:
       KSP smoother = nullptr;
       Operators operators{};
       RECOIL_PETSC(PCMGGetSmoother(preconditioner_.get(), level, &smoother));
-      RECOIL_PETSC(KSPGetOperators(smoother, &operators.multiplied, &operators.matrix));
+      RECOIL_PETSC(KSPGetOperators(smoother, &operators.smoothed, &operators.matrix));
+      operators.subtracted = static_cast<const PC_MG*>(preconditioner_.get()->data)->levels[level]->A;
       result.push_back(operators);
     }
     return result;
@@ -91,14 +93,15 @@ TEST_F(GamgProducts, LevelsMultiplyByHalves) {
   const auto expect_halves = [this] {
     const auto levels = solver.coarse_levels();
     ASSERT_GE(levels.size(), 2U);
-    for (const auto& [multiplied, matrix] : std::span(levels).subspan(1)) {
-      EXPECT_NE(multiplied, matrix);
+    for (const auto& [smoothed, subtracted, matrix] : std::span(levels).subspan(1)) {
+      EXPECT_NE(smoothed, matrix);
+      EXPECT_EQ(smoothed, subtracted);
       linalg::VecHandle x, y, expected;
       RECOIL_PETSC(MatCreateVecs(matrix, x.put(), y.put()));
       RECOIL_PETSC(VecDuplicate(y.get(), expected.put()));
       RECOIL_PETSC(VecSetRandom(x.get(), nullptr));
       RECOIL_PETSC(MatMult(matrix, x.get(), expected.get()));
-      RECOIL_PETSC(MatMult(multiplied, x.get(), y.get()));
+      RECOIL_PETSC(MatMult(smoothed, x.get(), y.get()));
       PetscReal size = 0, error = 0;
       RECOIL_PETSC(VecNorm(expected.get(), NORM_2, &size));
       RECOIL_PETSC(VecAXPY(y.get(), -1, expected.get()));
@@ -110,6 +113,9 @@ TEST_F(GamgProducts, LevelsMultiplyByHalves) {
   expect_halves();
   testing::assemble<3>(box, {}, matrix, 2);
   solver.refresh(nullptr, Renewal::operators);
+  expect_halves();
+  linalg::Vector b = testing::weight(box, 1), x(box.layout);
+  EXPECT_EQ(solver.solve(b, x, 1e-8, 100).outcome, linalg::LinearOutcome::converged);
   expect_halves();
 }
 

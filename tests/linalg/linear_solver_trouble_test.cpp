@@ -277,6 +277,31 @@ TEST(LinearSolverOptions, UnrepeatableOnesAreKnown) {
   EXPECT_TRUE(LinearSolver(box.layout, {.method = LinearMethod::amg, .prefix = "plain_"}).repeatable());
 }
 
+/// On all ranks but the first one, which factors, where there are several.
+TEST(LinearSolverOptions, ChooseWhatFactors) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::ElasticBox<3> box(comm, 5, comm.size() > 1 ? 0 : -1);
+  linalg::BlockMatrix matrix(box.layout, box.graph);
+  testing::assemble<3>(box, {}, matrix);
+  const linalg::Vector b = testing::weight(box, 1);
+  linalg::insert_options(
+      "-cholmod_mat_cholmod_factor simplicial -petsc_pc_factor_mat_solver_type petsc "
+      "-parallel_pc_factor_mat_solver_type mumps -gathered_telescope_pc_factor_mat_solver_type petsc");
+  for (const std::string prefix : {"default_", "cholmod_", "petsc_", "parallel_", "gathered_"}) {
+    if (prefix == "petsc_" && comm.size() > 1) continue; // for one rank alone
+    LinearSolver solver(box.layout, {.method = LinearMethod::direct, .prefix = prefix});
+    solver.begin_sequence();
+    solver.update(matrix, box.modes());
+    for (const linalg::Renewal what : {linalg::Renewal::everything, linalg::Renewal::operators}) {
+      solver.prepare(what);
+      linalg::Vector x(box.layout);
+      const linalg::LinearResult result = solver.solve(b, x, 1e-8, 20);
+      EXPECT_EQ(result.outcome, LinearOutcome::converged) << prefix;
+      EXPECT_LE(result.iterations, 2) << prefix;
+    }
+  }
+}
+
 TEST(LinearSolverOptions, UnknownTypesAreRefused) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const testing::ElasticBox<2> box(comm, 8);

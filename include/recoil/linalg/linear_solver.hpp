@@ -122,8 +122,9 @@ public:
   /// result tells how far); owned and ghost entries of `x` are set. Never throws because of the numbers: see
   /// LinearOutcome, which is the same on all ranks; x is the last iterate if converged or not_converged, else
   /// zero. A solve with a preconditioner of an earlier matrix that takes far more iterations than expected is
-  /// repeated with a renewed one, and counts both. `indefinite` is what the factorisation or directions of
-  /// non-positive curvature reveal; a converged solution has x'Ax > 0. Collective.
+  /// repeated with a renewed one, and counts both. `indefinite` is what the factorisation, negative entries
+  /// of the diagonal or directions of non-positive curvature reveal; a converged solution has x'Ax > 0.
+  /// Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
   /// Solves A x = b for any symmetric A: where conjugate gradients fail, by a factorisation, and by
