@@ -134,14 +134,20 @@ OwnGraph take_own(Mat matrix) {
   return own;
 }
 
+using CreateGraph = decltype(_PCGAMGOps::creategraph);
 using Coarsen = decltype(_PCGAMGOps::coarsen);
 
-/// PETSc's own, which has no public name; the same in all preconditioners with smoothed aggregation.
+/// PETSc's own, which have no public names; the same in all preconditioners with smoothed aggregation.
+CreateGraph create_graph_by_petsc = nullptr;
 Coarsen coarsen_by_petsc = nullptr;
 
+const PC_GAMG& gamg_of(PC pc) {
+  return *static_cast<const PC_GAMG*>(static_cast<const PC_MG*>(pc->data)->innerctx);
+}
+
 /// Lists of the aggregates' nodes by global numbers, each at the place of one of its nodes. Nodes that couple
-/// with nothing stay out, as in PETSc's lists, and so do those of aggregates with fewer than `least` nodes,
-/// islands of the partition on which the modes would be linearly dependent.
+/// with nothing stay out, as in PETSc's lists, and so do islands of the partition with fewer than `least`
+/// nodes.
 PetscErrorCode list_aggregates(Mat graph, idx_t least, PetscCoarsenData** lists) {
   const OwnGraph own = take_own(graph);
   const Aggregates aggregates = find_aggregates(own.graph);
@@ -162,11 +168,19 @@ PetscErrorCode list_aggregates(Mat graph, idx_t least, PetscCoarsenData** lists)
   return 0;
 }
 
+/// PETSc's own also makes an object that its coarsen() alone destroys.
+PetscErrorCode create_graph(PC pc, Mat matrix, Mat* graph) {
+  const PC_GAMG& gamg = gamg_of(pc);
+  if (gamg.current_level > 0) return create_graph_by_petsc(pc, matrix, graph);
+  const PetscReal threshold = gamg.threshold[0];
+  return MatCreateGraph(matrix, PETSC_FALSE, threshold >= 0 ? PETSC_TRUE : PETSC_FALSE, threshold, graph);
+}
+
 PetscErrorCode coarsen(PC pc, Mat* graph, PetscCoarsenData** lists) {
-  const auto* const multigrid = static_cast<const PC_MG*>(pc->data);
-  const PC_GAMG& gamg = *static_cast<const PC_GAMG*>(multigrid->innerctx);
+  const PC_GAMG& gamg = gamg_of(pc);
   if (gamg.current_level > 0) return coarsen_by_petsc(pc, graph, lists);
-  // Modes over components of a node.
+  // Fewer nodes than that have fewer components than there are modes, whose columns of the interpolation
+  // would be linearly dependent.
   const auto least =
       static_cast<idx_t>((gamg.data_cell_cols + gamg.data_cell_rows - 1) / gamg.data_cell_rows);
   return without_exceptions([&] { return list_aggregates(*graph, least, lists); });
@@ -196,6 +210,7 @@ void use_compact_aggregates(PC preconditioner) {
   PCGAMGType type = nullptr;
   RECOIL_PETSC(PCGAMGGetType(preconditioner, &type));
   if (type == nullptr || std::string_view(type) != PCGAMGAGG) return;
+  create_graph_by_petsc = std::exchange(operations->creategraph, &create_graph);
   coarsen_by_petsc = std::exchange(operations->coarsen, &coarsen);
 }
 

@@ -22,7 +22,7 @@ struct Aggregates {
 Aggregates find_aggregates(const EliminationGraph& graph, double size);
 
 /// The same with the size that multigrid is fastest with (docs/performance.md), two and a half times the
-/// nodes that one node couples with, itself included, on the mean.
+/// nodes that one node couples with, itself included, on average.
 Aggregates find_aggregates(const EliminationGraph& graph);
 
 /// Has GAMG with smoothed aggregation coarsen its finest level by find_aggregates() on the nodes of each

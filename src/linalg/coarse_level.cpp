@@ -1,5 +1,6 @@
 #include "linalg/coarse_level.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "linalg/solver_options.hpp"
@@ -77,7 +78,11 @@ PetscErrorCode CoarseLevel::make_levels(PC multigrid) {
 PetscErrorCode CoarseLevel::take(PC multigrid, Mat matrix, const NearNullSpace* modes) {
   KSP solver = nullptr;
   PetscCall(PCMGGetSmoother(multigrid, 0, &solver));
+  PetscObjectState state = 0;
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix), &state));
+  const bool is_same = state == std::exchange(state_, state);
   if (multigrid == multigrid_.get() && matrix == matrix_.get()) {
+    if (is_same) return 0;
     Mat kept = product_.get();
     PetscCall(MatPtAP(matrix, interpolation_.get(), MAT_REUSE_MATRIX, PETSC_DEFAULT, &kept));
     // Has the coarse solver set up with all others, not in the first solve.

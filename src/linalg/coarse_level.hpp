@@ -27,6 +27,7 @@ private:
   std::shared_ptr<const VectorLayout> layout_;
   std::vector<LocalIndex> fine_nodes_; ///< of the coarse ones that are owned
   MatHandle interpolation_, product_, matrix_;
+  PetscObjectState state_ = 0; ///< of matrix_ when product_ was formed
   PcHandle multigrid_;
   std::unique_ptr<NearNullSpace> modes_;
 };

@@ -117,8 +117,8 @@ void multiply_levels_by_halves(PC preconditioner, LevelProducts& products) {
     if (!is_block_product(matrix) || !SymmetricBlocks::can_take(static_cast<int>(block_size))) continue;
     if (!products[level]) products[level] = std::make_unique<SymmetricBlocks>();
     products[level]->take(matrix);
-    // By way of the preconditioner, where the smoother has its operators, too: it would estimate its bounds
-    // anew.
+    // The smoother reads its operators from its preconditioner; KSPSetOperators() would have it estimate its
+    // bounds anew.
     PC of_smoother = nullptr;
     RECOIL_PETSC(KSPGetPC(smoother, &of_smoother));
     RECOIL_PETSC(PCSetOperators(of_smoother, products[level]->get(), matrix));

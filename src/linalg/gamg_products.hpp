@@ -10,7 +10,7 @@ struct _PCGAMGOps;
 
 namespace recoil::linalg {
 
-/// What GAMG goes through at each level, to be replaced; null for other preconditioners. Not collective.
+/// The steps of GAMG's set-up, to be replaced; null for other preconditioners. Not collective.
 _PCGAMGOps* gamg_operations(PC preconditioner);
 
 /// Has GAMG form the operators P'A P of its levels by BlockTripleProduct where that takes them, by PETSc's

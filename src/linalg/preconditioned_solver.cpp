@@ -200,7 +200,8 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     set_up_outcome_ = outcome_of_error(terms_code, "factoring the block of the stiff nodes");
     return;
   }
-  if (!has_positive_diagonal()) {
+  if (!has_admissible_diagonal()) {
+    // What was set up before stays for matrices to come.
     set_up_outcome_ = LinearOutcome::indefinite;
     return;
   }
@@ -242,9 +243,10 @@ bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
 }
 
 /// Smoothers and blocks that divide by negative entries make a preconditioner that can hide from conjugate
-/// gradients what the matrix is. Smoothers leave rows with a zero there as they are. True for factorisations,
-/// which find out by themselves.
-bool PreconditionedSolver::has_positive_diagonal() const {
+/// gradients what the matrix is. Smoothers leave rows with a zero there as they are. What is looked at is K
+/// with softened C, so that a definite K + C may be refused where K is far from definite. True for the direct
+/// method, whose factorisation finds out by itself.
+bool PreconditionedSolver::has_admissible_diagonal() const {
   if (method_ == LinearMethod::direct) return true;
   VecHandle diagonal;
   RECOIL_PETSC(MatCreateVecs(operator_.get(), nullptr, diagonal.put()));

@@ -29,18 +29,23 @@ OptionList telescoped(OptionList options, const std::string& prefix, int num_ran
   return options;
 }
 
-/// factorization_options for a matrix with both its triangles. Where the user has chosen a factorisation of
-/// PETSc, that: on several ranks one that works on all of them, or any one behind PCTELESCOPE.
+/// factorization_options for a matrix with both its triangles. What the user has chosen of PETSc's goes
+/// first: on several ranks a factorisation that works on all of them, or any one behind PCTELESCOPE.
 OptionList whole_factorization_options(const std::string& prefix, int num_ranks, const OptionList& of_user) {
   const auto has = [&](const std::string& name) {
     return std::ranges::any_of(of_user,
                                [&](const auto& option) { return option.first.starts_with(prefix + name); });
   };
-  const std::string telescope = prefix + "telescope_";
-  const bool gathers = num_ranks > 1 && (!has_cholmod() || has("telescope_") || has("pc_telescope"));
-  if (gathers) return telescoped(factorization_options(telescope), prefix, num_ranks);
+  const auto chosen = std::ranges::find(of_user, prefix + "pc_type", &OptionList::value_type::first);
+  const std::string type = chosen == of_user.end() ? "" : chosen->second;
+  const bool has_solver = has("pc_factor_mat_solver_type");
+  const bool has_telescope = type == "telescope" || has("telescope_") || has("pc_telescope");
+  if (num_ranks > 1 && (has_telescope || (!has_cholmod() && type.empty() && !has_solver)))
+    return telescoped(factorization_options(prefix + "telescope_"), prefix, num_ranks);
+  // CHOLMOD does neither LU nor factorisations on several ranks.
+  if (!type.empty() && (num_ranks > 1 || type != "cholesky")) return {};
   OptionList options = factorization_options(prefix);
-  if (!has_cholmod() || has(num_ranks == 1 ? "pc_factor" : "pc_factor_mat_solver_type")) return options;
+  if (!has_cholmod() || (num_ranks == 1 ? has("pc_factor") : has_solver)) return options;
   options.front().second = upper_cholesky;
   // Where there is little fill CHOLMOD takes LDL' without supernodes. It solves indefinite systems too, for
   // the stationary point of the model, and conjugate gradients judge what comes out.

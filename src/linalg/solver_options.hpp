@@ -55,9 +55,9 @@ public:
   ~QuietErrors() { PetscPopErrorHandler(); }
 };
 
-/// act(), which PETSc calls and which returns its error codes; exceptions, which must not pass through
-/// PETSc's frames, become codes of what numbers and memory bring about (PETSC_ERR_MEM) or of a mistake
-/// (PETSC_ERR_ARG_OUTOFRANGE).
+/// act(), which PETSc calls and which returns its error codes. Exceptions, which must not pass through
+/// PETSc's frames, become PETSC_ERR_MEM, which callers take for a failure of this solve, or, with a warning,
+/// PETSC_ERR_ARG_OUTOFRANGE, a mistake.
 template <class Act>
 PetscErrorCode without_exceptions(Act act) try {
   return act();

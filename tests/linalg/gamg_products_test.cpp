@@ -3,6 +3,7 @@
 #include <span>
 
 #include <gtest/gtest.h>
+#include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcmgimpl.h>
 
@@ -24,6 +25,7 @@ public:
   /// What smoothers and residuals multiply with, and what they and coarser levels are made of.
   struct Operators {
     Mat smoothed, subtracted, matrix;
+    KSPSetUpStage stage; ///< of the smoother
   };
   /// Of all levels but the finest.
   std::vector<Operators> coarse_levels() const {
@@ -35,6 +37,7 @@ public:
       Operators operators{};
       RECOIL_PETSC(PCMGGetSmoother(preconditioner_.get(), level, &smoother));
       RECOIL_PETSC(KSPGetOperators(smoother, &operators.smoothed, &operators.matrix));
+      operators.stage = smoother->setupstage;
       operators.subtracted = static_cast<const PC_MG*>(preconditioner_.get()->data)->levels[level]->A;
       result.push_back(operators);
     }
@@ -93,7 +96,8 @@ TEST_F(GamgProducts, LevelsMultiplyByHalves) {
   const auto expect_halves = [this] {
     const auto levels = solver.coarse_levels();
     ASSERT_GE(levels.size(), 2U);
-    for (const auto& [smoothed, subtracted, matrix] : std::span(levels).subspan(1)) {
+    for (const auto& [smoothed, subtracted, matrix, stage] : std::span(levels).subspan(1)) {
+      EXPECT_EQ(stage, KSP_SETUP_NEWRHS) << "bounds of the smoother would be estimated anew";
       EXPECT_NE(smoothed, matrix);
       EXPECT_EQ(smoothed, subtracted);
       linalg::VecHandle x, y, expected;
