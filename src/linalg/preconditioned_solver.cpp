@@ -246,13 +246,11 @@ bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
 /// gradients what the matrix is. Smoothers leave rows with a zero there as they are. What is looked at is K
 /// with softened C, so that a definite K + C may be refused where K is far from definite. True for the direct
 /// method, whose factorisation finds out by itself.
-bool PreconditionedSolver::has_admissible_diagonal() const {
+bool PreconditionedSolver::has_admissible_diagonal() {
   if (method_ == LinearMethod::direct) return true;
-  VecHandle diagonal;
-  RECOIL_PETSC(MatCreateVecs(operator_.get(), nullptr, diagonal.put()));
-  RECOIL_PETSC(MatGetDiagonal(operator_.get(), diagonal.get()));
+  RECOIL_PETSC(MatGetDiagonal(operator_.get(), residual_.get()));
   PetscReal least = 0;
-  RECOIL_PETSC(VecMin(diagonal.get(), nullptr, &least));
+  RECOIL_PETSC(VecMin(residual_.get(), nullptr, &least));
   return method_ == LinearMethod::block_jacobi ? least > 0 : least >= 0;
 }
 

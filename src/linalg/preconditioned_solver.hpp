@@ -87,7 +87,7 @@ private:
   void replace_parts() const;
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
-  bool has_admissible_diagonal() const;
+  bool has_admissible_diagonal();
   PetscErrorCode run(const Vector& b, Vector& x) const;
   PetscErrorCode run_indefinite(Vec b, Vec x, double relative_tolerance, LinearResult& result) const;
   LinearOutcome outcome_of_error(PetscErrorCode code, const char* act) const;
