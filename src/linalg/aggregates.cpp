@@ -127,7 +127,8 @@ OwnGraph take_own(Mat matrix) {
   }
   for (const PetscInt row : own.rows) {
     for (PetscInt k = parts.diagonal_rows[row]; k < parts.diagonal_rows[row + 1]; ++k)
-      if (const PetscInt column = parts.diagonal_columns[k]; column != row)
+      // Thresholds that rounding decides may leave a coupling on one side only.
+      if (const PetscInt column = parts.diagonal_columns[k]; column != row && numbers[column] >= 0)
         own.graph.neighbours.push_back(numbers[column]);
     own.graph.end_row();
   }
@@ -140,10 +141,6 @@ using Coarsen = decltype(_PCGAMGOps::coarsen);
 /// PETSc's own, which have no public names; the same in all preconditioners with smoothed aggregation.
 CreateGraph create_graph_by_petsc = nullptr;
 Coarsen coarsen_by_petsc = nullptr;
-
-const PC_GAMG& gamg_of(PC pc) {
-  return *static_cast<const PC_GAMG*>(static_cast<const PC_MG*>(pc->data)->innerctx);
-}
 
 /// Lists of the aggregates' nodes by global numbers, each at the place of one of its nodes. Nodes that couple
 /// with nothing stay out, as in PETSc's lists, and so do islands of the partition with fewer than `least`
@@ -170,14 +167,14 @@ PetscErrorCode list_aggregates(Mat graph, idx_t least, PetscCoarsenData** lists)
 
 /// PETSc's own also makes an object that its coarsen() alone destroys.
 PetscErrorCode create_graph(PC pc, Mat matrix, Mat* graph) {
-  const PC_GAMG& gamg = gamg_of(pc);
+  const PC_GAMG& gamg = *find_gamg(pc);
   if (gamg.current_level > 0) return create_graph_by_petsc(pc, matrix, graph);
   const PetscReal threshold = gamg.threshold[0];
   return MatCreateGraph(matrix, PETSC_FALSE, threshold >= 0 ? PETSC_TRUE : PETSC_FALSE, threshold, graph);
 }
 
 PetscErrorCode coarsen(PC pc, Mat* graph, PetscCoarsenData** lists) {
-  const PC_GAMG& gamg = gamg_of(pc);
+  const PC_GAMG& gamg = *find_gamg(pc);
   if (gamg.current_level > 0) return coarsen_by_petsc(pc, graph, lists);
   // Fewer nodes than that have fewer components than there are modes, whose columns of the interpolation
   // would be linearly dependent.
@@ -205,13 +202,13 @@ Aggregates find_aggregates(const EliminationGraph& graph, double size) {
 }
 
 void use_compact_aggregates(PC preconditioner) {
-  _PCGAMGOps* const operations = gamg_operations(preconditioner);
-  if (operations == nullptr || operations->coarsen == &coarsen) return;
+  const PC_GAMG* const gamg = find_gamg(preconditioner);
+  if (gamg == nullptr || gamg->ops->coarsen == &coarsen) return;
   PCGAMGType type = nullptr;
   RECOIL_PETSC(PCGAMGGetType(preconditioner, &type));
   if (type == nullptr || std::string_view(type) != PCGAMGAGG) return;
-  create_graph_by_petsc = std::exchange(operations->creategraph, &create_graph);
-  coarsen_by_petsc = std::exchange(operations->coarsen, &coarsen);
+  create_graph_by_petsc = std::exchange(gamg->ops->creategraph, &create_graph);
+  coarsen_by_petsc = std::exchange(gamg->ops->coarsen, &coarsen);
 }
 
 } // namespace recoil::linalg

@@ -86,24 +86,24 @@ PetscErrorCode create_level_with_block_products(PC pc, Mat fine, PetscInt block_
 
 } // namespace
 
-_PCGAMGOps* gamg_operations(PC preconditioner) {
+const gamg_TAG* find_gamg(PC preconditioner) {
   PetscBool is_gamg = PETSC_FALSE;
   RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCGAMG, &is_gamg));
   if (is_gamg == PETSC_FALSE) return nullptr;
   const auto* const multigrid = static_cast<const PC_MG*>(preconditioner->data);
-  return static_cast<const PC_GAMG*>(multigrid->innerctx)->ops;
+  return static_cast<const PC_GAMG*>(multigrid->innerctx);
 }
 
 bool is_block_product(Mat matrix) { return matrix->ops->productnumeric == &fill_block_product; }
 
 void use_block_products(PC preconditioner) {
-  _PCGAMGOps* const operations = gamg_operations(preconditioner);
-  if (operations == nullptr || operations->createlevel == &create_level_with_block_products) return;
-  create_level = std::exchange(operations->createlevel, &create_level_with_block_products);
+  const PC_GAMG* const gamg = find_gamg(preconditioner);
+  if (gamg == nullptr || gamg->ops->createlevel == &create_level_with_block_products) return;
+  create_level = std::exchange(gamg->ops->createlevel, &create_level_with_block_products);
 }
 
 void multiply_levels_by_halves(PC preconditioner, LevelProducts& products) {
-  if (gamg_operations(preconditioner) == nullptr) return;
+  if (find_gamg(preconditioner) == nullptr) return;
   PetscInt num_levels = 0;
   RECOIL_PETSC(PCMGGetLevels(preconditioner, &num_levels));
   products.resize(num_levels);

@@ -6,12 +6,12 @@
 #include "linalg/symmetric_blocks.hpp"
 #include "recoil/linalg/petsc.hpp"
 
-struct _PCGAMGOps;
+struct gamg_TAG; // PETSc's PC_GAMG
 
 namespace recoil::linalg {
 
-/// The steps of GAMG's set-up, to be replaced; null for other preconditioners. Not collective.
-_PCGAMGOps* gamg_operations(PC preconditioner);
+/// What PETSc keeps of GAMG, with the steps of its set-up; null for other preconditioners. Not collective.
+const gamg_TAG* find_gamg(PC preconditioner);
 
 /// Has GAMG form the operators P'A P of its levels by BlockTripleProduct where that takes them, by PETSc's
 /// products elsewhere. Other preconditioners stay as they are. Before the set-up; not collective.
