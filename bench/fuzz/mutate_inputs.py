@@ -317,8 +317,10 @@ def limit_memory():
 
 def run(command, folder):
     """Exit code, output, peak resident set [bytes], processor time [s]."""
+    # An MPI job that ends removes the session directory that it shares with those that begin.
+    environment = dict(ENVIRONMENT, OMPI_MCA_orte_tmpdir_base=str(folder.with_suffix(".session")))
     with open(folder / "output.txt", "wb") as output:
-        process = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                    preexec_fn=limit_memory)
         begin, asked = time.monotonic(), False
         while True:

@@ -197,7 +197,8 @@ class Cell:
         return path
 
     def call(self, *arguments):
-        return subprocess.run([self.recoil, *arguments], env=ENVIRONMENT, cwd=self.folder, text=True, stdout=subprocess.PIPE,
+        environment = dict(ENVIRONMENT, OMPI_MCA_orte_tmpdir_base=self.folder)  # runs at the same time must not share it
+        return subprocess.run([self.recoil, *arguments], env=environment, cwd=self.folder, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
 
     def scene(self):
