@@ -143,22 +143,19 @@ CreateGraph create_graph_by_petsc = nullptr;
 Coarsen coarsen_by_petsc = nullptr;
 
 /// Lists of the aggregates' nodes by global numbers, each at the place of one of its nodes. Nodes that couple
-/// with nothing stay out, as in PETSc's lists, and so do islands of the partition with fewer than `least`
-/// nodes.
-PetscErrorCode list_aggregates(Mat graph, idx_t least, PetscCoarsenData** lists) {
+/// with nothing stay out, as in PETSc's lists. A node whose neighbours are all on other ranks is an
+/// aggregate, though it has fewer components than there are modes: a coarse level without it takes more
+/// iterations.
+PetscErrorCode list_aggregates(Mat graph, PetscCoarsenData** lists) {
   const OwnGraph own = take_own(graph);
   const Aggregates aggregates = find_aggregates(own.graph);
-  std::vector<idx_t> sizes(aggregates.count, 0);
-  for (const idx_t aggregate : aggregates.of_node) ++sizes[aggregate];
   PetscInt first = 0, end = 0;
   PetscCall(MatGetOwnershipRange(graph, &first, &end));
   PetscCall(PetscCDCreate(end - first, lists));
   PetscCall(PetscCDSetChuckSize(*lists, std::max<PetscInt>(1, end - first)));
   std::vector<PetscInt> places(aggregates.count, -1);
   for (std::size_t k = 0; k < own.rows.size(); ++k) {
-    const idx_t aggregate = aggregates.of_node[k];
-    if (sizes[aggregate] < least) continue;
-    PetscInt& place = places[aggregate];
+    PetscInt& place = places[aggregates.of_node[k]];
     if (place < 0) place = own.rows[k];
     PetscCall(PetscCDAppendID(*lists, place, first + own.rows[k]));
   }
@@ -176,11 +173,7 @@ PetscErrorCode create_graph(PC pc, Mat matrix, Mat* graph) {
 PetscErrorCode coarsen(PC pc, Mat* graph, PetscCoarsenData** lists) {
   const PC_GAMG& gamg = *find_gamg(pc);
   if (gamg.current_level > 0) return coarsen_by_petsc(pc, graph, lists);
-  // Fewer nodes than that have fewer components than there are modes, whose columns of the interpolation
-  // would be linearly dependent.
-  const auto least =
-      static_cast<idx_t>((gamg.data_cell_cols + gamg.data_cell_rows - 1) / gamg.data_cell_rows);
-  return without_exceptions([&] { return list_aggregates(*graph, least, lists); });
+  return without_exceptions([&] { return list_aggregates(*graph, lists); });
 }
 
 } // namespace

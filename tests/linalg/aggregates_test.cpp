@@ -8,6 +8,7 @@
 
 #include "elastic_box.hpp"
 #include "linalg/aggregates.hpp"
+#include "linalg/gamg_products.hpp"
 #include "linalg/preconditioned_solver.hpp"
 
 namespace recoil::aggregates_test {
@@ -184,6 +185,137 @@ TEST(Aggregates, UsersChooseHowPetscCoarsens) {
   solver.rebuild(matrix, box.modes(), nullptr);
   // A node in four or five is the root of one.
   EXPECT_GE(solver.num_coarse(), 6 * 10 * 11 * 11 / 8);
+}
+
+/// Iterations of conjugate gradients to 1e-8 with smoothed aggregation of `matrix`; -1 if they do not
+/// converge.
+PetscInt num_iterations(const parallel::Communicator& comm, Mat matrix, Vec b) {
+  linalg::KspHandle solver;
+  RECOIL_PETSC(KSPCreate(comm.get(), solver.put()));
+  PC preconditioner = nullptr;
+  RECOIL_PETSC(KSPGetPC(solver.get(), &preconditioner));
+  RECOIL_PETSC(KSPSetType(solver.get(), KSPCG));
+  RECOIL_PETSC(KSPSetOperators(solver.get(), matrix, matrix));
+  RECOIL_PETSC(KSPSetTolerances(solver.get(), 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  RECOIL_PETSC(PCSetType(preconditioner, PCGAMG));
+  linalg::use_compact_aggregates(preconditioner);
+  linalg::use_block_products(preconditioner);
+  linalg::VecHandle x;
+  RECOIL_PETSC(VecDuplicate(b, x.put()));
+  RECOIL_PETSC(KSPSolve(solver.get(), b, x.get()));
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscInt iterations = 0;
+  RECOIL_PETSC(KSPGetConvergedReason(solver.get(), &reason));
+  RECOIL_PETSC(KSPGetIterationNumber(solver.get(), &iterations));
+  return reason > 0 ? iterations : -1;
+}
+
+/// The nodes of a rank, but some single ones, far from each other, that are the next rank's.
+std::vector<PetscInt> nodes_with_islands(const testing::ElasticBox<3>& box) {
+  const parallel::Communicator& comm = *box.layout->comm;
+  const auto is_island = [&](GlobalIndex node) {
+    const GlobalIndex in_layer = node % box.layer_size(), layer = node / box.layer_size();
+    const GlobalIndex i = in_layer % (box.divisions + 1), j = in_layer / (box.divisions + 1);
+    return i % 4 == 2 && j % 4 == 2 && layer % 4 == 2;
+  };
+  const std::vector<GlobalIndex> offsets = comm.all_gather(box.layout->offset);
+  std::vector<PetscInt> nodes;
+  for (GlobalIndex node = 0; node < box.layout->num_global; ++node) {
+    const auto owner = std::ranges::upper_bound(offsets, node) - offsets.begin() - 1;
+    if ((owner + (is_island(node) ? 1 : 0)) % comm.size() == comm.rank()) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+// Nodes alone have fewer components than there are rigid motions, whose columns of the interpolation are
+// linearly dependent.
+TEST(Aggregates, AsManyIterationsWithIslandsInThePartition) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::ElasticBox<3> box(comm, 12);
+  linalg::BlockMatrix matrix(box.layout, box.graph);
+  testing::assemble<3>(box, {}, matrix);
+  const linalg::Vector b = testing::weight(box, 1.0);
+  const std::vector<PetscInt> nodes = nodes_with_islands(box);
+  IS rows = nullptr;
+  RECOIL_PETSC(ISCreateBlock(comm.get(), 3, static_cast<PetscInt>(nodes.size()), nodes.data(),
+                             PETSC_COPY_VALUES, &rows));
+  linalg::MatHandle moved;
+  RECOIL_PETSC(MatCreateSubMatrix(matrix.get(), rows, rows, MAT_INITIAL_MATRIX, moved.put()));
+  RECOIL_PETSC(MatSetBlockSize(moved.get(), 3));
+  const auto at_moved = [&](Vec vec, auto act) {
+    Vec part = nullptr;
+    RECOIL_PETSC(VecGetSubVector(vec, rows, &part));
+    RECOIL_PETSC(VecSetBlockSize(part, 3));
+    act(part);
+    RECOIL_PETSC(VecRestoreSubVector(vec, rows, &part));
+  };
+  const linalg::NearNullSpace modes = box.modes()();
+  RECOIL_PETSC(MatSetNearNullSpace(matrix.get(), modes.get()));
+  const PetscInt whole = num_iterations(comm, matrix.get(), b.get());
+
+  PetscInt count = 0;
+  const Vec* vectors = nullptr;
+  RECOIL_PETSC(MatNullSpaceGetVecs(modes.get(), nullptr, &count, &vectors));
+  std::vector<linalg::VecHandle> moved_modes(count);
+  std::vector<Vec> moved_vectors;
+  for (PetscInt k = 0; k < count; ++k)
+    at_moved(vectors[k], [&](Vec part) {
+      RECOIL_PETSC(VecDuplicate(part, moved_modes[k].put()));
+      RECOIL_PETSC(VecCopy(part, moved_modes[k].get()));
+      moved_vectors.push_back(moved_modes[k].get());
+    });
+  MatNullSpace space = nullptr;
+  RECOIL_PETSC(MatNullSpaceCreate(comm.get(), PETSC_FALSE, count, moved_vectors.data(), &space));
+  RECOIL_PETSC(MatSetNearNullSpace(moved.get(), space));
+  RECOIL_PETSC(MatNullSpaceDestroy(&space));
+  at_moved(b.get(), [&](Vec part) {
+    const PetscInt iterations = num_iterations(comm, moved.get(), part);
+    EXPECT_GT(iterations, 0);
+    EXPECT_LE(iterations, whole + 2);
+  });
+  RECOIL_PETSC(ISDestroy(&rows));
+}
+
+// Row `lonely` has no entry but its diagonal, where the row before has one that leads to it.
+TEST(Aggregates, CouplingsOfOneSideOnlyAreLeftOut) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  constexpr PetscInt num_rows = 200, lonely = 100;
+  const PetscInt offset = num_rows * comm.rank(), last = num_rows * comm.size() - 1;
+  std::vector<PetscInt> starts{0}, columns;
+  std::vector<PetscScalar> values;
+  for (PetscInt row = offset; row < offset + num_rows; ++row) {
+    const PetscInt local = row - offset;
+    for (const PetscInt column : {row - 1, row, row + 1}) {
+      const bool is_taken = column == row ||
+                            (column >= 0 && column <= last && local != lonely && column != offset + lonely) ||
+                            (local == lonely - 1 && column == row + 1);
+      if (!is_taken) continue;
+      columns.push_back(column);
+      values.push_back(column == row ? 2.5 : -1);
+    }
+    starts.push_back(static_cast<PetscInt>(columns.size()));
+  }
+  linalg::MatHandle matrix;
+  RECOIL_PETSC(MatCreateMPIAIJWithArrays(comm.get(), num_rows, num_rows, PETSC_DETERMINE, PETSC_DETERMINE,
+                                         starts.data(), columns.data(), values.data(), matrix.put()));
+  PC preconditioner = nullptr;
+  RECOIL_PETSC(PCCreate(comm.get(), &preconditioner));
+  RECOIL_PETSC(PCSetType(preconditioner, PCGAMG));
+  RECOIL_PETSC(PCSetOperators(preconditioner, matrix.get(), matrix.get()));
+  linalg::use_compact_aggregates(preconditioner);
+  RECOIL_PETSC(PCSetUp(preconditioner));
+  PetscInt levels = 0;
+  RECOIL_PETSC(PCMGGetLevels(preconditioner, &levels));
+  EXPECT_GE(levels, 2);
+  linalg::VecHandle b, x;
+  RECOIL_PETSC(MatCreateVecs(matrix.get(), x.put(), b.put()));
+  RECOIL_PETSC(VecSet(b.get(), 1));
+  RECOIL_PETSC(PCApply(preconditioner, b.get(), x.get()));
+  PetscReal norm = 0;
+  RECOIL_PETSC(VecNorm(x.get(), NORM_INFINITY, &norm));
+  EXPECT_GT(norm, 0.1);
+  EXPECT_LT(norm, 10);
+  RECOIL_PETSC(PCDestroy(&preconditioner));
 }
 
 } // namespace
