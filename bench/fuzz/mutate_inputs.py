@@ -382,6 +382,8 @@ def main():
     parser.add_argument("--show", type=int, help="only this input, with its output")
     options = parser.parse_args()
     options.recoil = os.path.abspath(options.recoil)
+    if not os.access(options.recoil, os.X_OK):
+        parser.error("--recoil: %s is no program" % options.recoil)
     numbers = [options.show] if options.show is not None else range(options.seed, options.seed + options.count)
 
     histogram, failures, most, longest = collections.Counter(), [], 0, 0

@@ -315,6 +315,8 @@ def main():
     columns, failures, reasons = {}, [], {}
     keys = [key for key in itertools.product(SCHEMES, CONTACTS, ("2D", "3D"), ("P1", "P2"))
             if not arguments.only or "-".join(key) in arguments.only]
+    if unknown := set(arguments.only) - {"-".join(key) for key in keys}:
+        parser.error("--only: no column %s; columns are named like BDF2-friction-3D-P2" % ", ".join(sorted(unknown)))
     cells = [Cell(os.path.abspath(arguments.recoil), folder, key, arguments.objectives) for key in keys]
     pool = concurrent.futures.ThreadPoolExecutor(arguments.jobs)
     for key, (found, failure) in zip(keys, pool.map(lambda cell: cell.run(arguments.steps), cells)):

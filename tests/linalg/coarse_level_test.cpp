@@ -1,4 +1,6 @@
 #include <cmath>
+#include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <petsc/private/petscimpl.h>
@@ -36,7 +38,7 @@ struct Chain {
       else if (node + 1 == layout->num_global)
         add(node - 1, 1);
       else
-        add(node - 1, 0.5), add(node + 1, 0.5);
+        for (const GlobalIndex end_of_edge : {node - 1, node + 1}) add(end_of_edge, 0.5);
       space.offsets.push_back(std::ssize(space.nodes));
     }
     for (LocalIndex node = 0; node < layout->num_local(); ++node)
